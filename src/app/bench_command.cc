@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+
+namespace meguri::app {
+
+namespace {
+
+// Where the running executable stands.
+base::Result<std::string> folder_of_program() {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
+  if (length < 0) {
+    return std::unexpected(base::Error::from_errno(errno, "cannot read /proc/self/exe"));
+  }
+  const std::string path(buffer.data(), static_cast<std::size_t>(length));
+  return path.substr(0, path.rfind('/'));
+}
+
+// The benchmarks link other people's stores and queues to measure against, which the product must
+// not: so they are a program of their own, and this command becomes it.
+class BenchCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("NAME", name_, "Which benchmark; 'list' names them")->required()->type_name("");
+    app.add_flag("--quick", quick_, "The same on a smaller load, within a minute");
+    app.add_flag("--json", json_, "Print one JSON object");
+    app.add_option("--dir", dir_, "Scratch folder; a new folder in it is removed at the end")
+        ->type_name("DIR");
+    app.add_option("--output", output_, "Write the report to this file too")->type_name("FILE");
+  }
+
+  base::Status run(Output& out) override {
+    ASSIGN_OR_RETURN(const std::string folder, folder_of_program());
+    const std::string program = folder + "/meguri-bench";
+    std::vector<std::string> arguments = {program, name_};
+    if (quick_) arguments.emplace_back("--quick");
+    if (json_) arguments.emplace_back("--json");
+    if (!dir_.empty()) arguments.push_back("--dir=" + dir_);
+    if (!output_.empty()) arguments.push_back("--output=" + output_);
+
+    std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    RETURN_IF_ERROR(out.finish());
+    ::execv(program.c_str(), pointers.data());
+    if (errno == ENOENT) {
+      return base::fail(base::ErrorCode::kNotFound,
+                        "{} is not built; './meguri bench' builds it, and so does 'ninja -C {} "
+                        "meguri-bench' where libtbb-dev is installed",
+                        program, folder);
+    }
+    return std::unexpected(base::Error::from_errno(errno, "cannot start " + program));
+  }
+
+ private:
+  std::string name_;
+  std::string dir_;
+  std::string output_;
+  bool quick_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_bench_command() { return std::make_unique<BenchCommand>(); }
+
+}  // namespace meguri::app

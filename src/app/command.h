@@ -1,0 +1,44 @@
+// Command: one subcommand of `meguri`, and the list of them all.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "app/output.h"
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace meguri::app {
+
+// Lives from the reading of the command line to the end of the program. Its options are its
+// members, so it must not move between declare() and run().
+class Command {
+ public:
+  Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  virtual ~Command() = default;
+
+  virtual void declare(CLI::App& app) = 0;  // adds options and positional arguments to `app`
+  // Called once, after a successful parse. The result goes to `out`, progress to stderr. An error
+  // of kInvalid is wrong use (exit code 2), every other a failure (1).
+  virtual base::Status run(Output& out) = 0;
+};
+
+struct CommandEntry {
+  const char* name;
+  const char* summary;  // one line of `meguri --help`
+  const char* example;  // the end of `meguri NAME --help`
+  std::unique_ptr<Command> (*make)();
+};
+
+// In the order in which `meguri --help` shows them.
+std::span<const CommandEntry> commands();
+
+std::unique_ptr<Command> make_bench_command();
+std::unique_ptr<Command> make_version_command();
+
+}  // namespace meguri::app

@@ -1,0 +1,148 @@
+#include "app/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace meguri::app {
+
+namespace {
+
+// The command the user was in when the parse failed, or the program itself.
+const CLI::App& deepest_command(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest_command(*parsed.front());
+}
+
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string sentence_of_unexpected(const CLI::App& app, const CLI::App& command) {
+  const std::vector<std::string> unexpected = app.remaining(true);
+  if (unexpected.empty()) return "unexpected argument";
+  const std::string& first = unexpected.front();
+  if (first.starts_with('-')) {
+    const std::string name = first.substr(0, first.find('='));
+    return fmt::format("unknown option '{}'{}", name, suggestion(name, names_of_options(command)));
+  }
+  const std::vector<std::string> names = names_of_commands(command);
+  if (names.empty()) return fmt::format("unexpected argument '{}'", first);
+  return fmt::format("unknown command '{}'{}", first, suggestion(first, names));
+}
+
+std::string sentence_of(const CLI::ParseError& error, const CLI::App& app,
+                        const CLI::App& command) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    return sentence_of_unexpected(app, command);
+  }
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string option = text.substr(0, text.find(':'));
+    return option + (text.ends_with("missing") ? " needs a value" : " was given too many values");
+  }
+  std::ranges::replace(text, '\n', ' ');
+  while (text.ends_with('.') || text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::optional<int> parse_command_line(CLI::App& app, std::vector<std::string> arguments,
+                                      Output& out) {
+  std::ranges::reverse(arguments);  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App& command = deepest_command(app);
+    const CLI::App* parent = command.get_parent();
+    out.write(command.help(parent == nullptr ? "" : full_name(*parent)));
+  } catch (const CLI::CallForVersion& version) {
+    out.print("{}\n", version.what());
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& command = deepest_command(app);
+    const std::string name = full_name(command);
+    return report_error(name, base::Error(base::ErrorCode::kInvalid,
+                                          fmt::format("{}; see '{} --help'",
+                                                      sentence_of(error, app, command), name)));
+  }
+  return finish(app.get_name(), {}, out);
+}
+
+int report_error(std::string_view who, const base::Error& error) {
+  const std::string line = fmt::format("{}: {}.\n", who, error.message());
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return error.code() == base::ErrorCode::kInvalid ? kExitWrongUse : kExitFailed;
+}
+
+int finish(std::string_view who, const base::Status& status, Output& out) {
+  const base::Status written = out.finish();
+  if (!status) return report_error(who, status.error());
+  if (!written) return report_error(who, written.error());
+  return kExitDone;
+}
+
+namespace {
+
+// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = a[i - 1] == b[j - 1] ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_name(std::string_view typed,
+                                        const std::vector<std::string>& names) {
+  constexpr std::size_t kTypedBytesMax = 64;  // longer is no slip, and the distance is quadratic
+  if (typed.empty() || typed.size() > kTypedBytesMax) return std::nullopt;
+  std::optional<std::string> nearest;
+  std::size_t limit = 2 + typed.size() / 4;  // the distance must be below it
+  for (const std::string& name : names) {
+    const std::size_t distance = edit_distance(typed, name);
+    if (distance < limit) {
+      limit = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+std::string suggestion(std::string_view typed, const std::vector<std::string>& names) {
+  const std::optional<std::string> nearest = nearest_name(typed, names);
+  return nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : std::string();
+}
+
+}  // namespace meguri::app

@@ -1,0 +1,82 @@
+#include "app/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+namespace meguri::app {
+namespace {
+
+const std::vector<std::string> kNames = {"crawl", "version", "bench", "url"};
+
+TEST(NearestName, FindsSlips) {
+  EXPECT_EQ(nearest_name("crwl", kNames), "crawl");
+  EXPECT_EQ(nearest_name("verison", kNames), "version");
+  EXPECT_EQ(nearest_name("benches", kNames), "bench");
+  EXPECT_EQ(nearest_name("ulr", kNames), "url");
+}
+
+TEST(NearestName, DoesNotGuessWildly) {
+  EXPECT_EQ(nearest_name("frobnicate", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("x", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name(std::string(100'000, 'c'), kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("crawl", {}), std::nullopt);
+}
+
+// An Output on a temporary file, and what was written to it.
+class OutputTest : public testing::Test {
+ protected:
+  static std::unique_ptr<std::FILE, int (*)(std::FILE*)> open(const char* path) {
+    // tidy: allow a device that is always full, or a pipe, is no file of env::FileSystem.
+    return {std::fopen(path, "w"), std::fclose};
+  }
+};
+
+TEST_F(OutputTest, FullDiskIsAnError) {
+  const auto file = open("/dev/full");
+  ASSERT_NE(file, nullptr);
+  Output out(file.get());
+  out.print("{}\n", 42);
+  const base::Status status = out.finish();
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code(), base::ErrorCode::kNoSpace);
+}
+
+TEST_F(OutputTest, FinishOnNothingWrittenIsDone) {
+  const auto file = open("/dev/null");
+  ASSERT_NE(file, nullptr);
+  Output out(file.get());
+  EXPECT_TRUE(out.finish().has_value());
+}
+
+TEST(ReportError, WrongUseHasItsOwnExitCode) {
+  EXPECT_EQ(report_error("t", base::Error(base::ErrorCode::kInvalid, "x")), kExitWrongUse);
+  EXPECT_EQ(report_error("t", base::Error(base::ErrorCode::kNoSpace, "x")), kExitFailed);
+}
+
+TEST(ParseCommandLine, ReadsOptionsOfTheCommandThatWasNamed) {
+  CLI::App app("about", "program");
+  CLI::App* command = app.add_subcommand("go", "goes");
+  std::string where;
+  command->add_option("--where", where);
+  Output out(stdout);
+  EXPECT_EQ(parse_command_line(app, {"go", "--where", "a b"}, out), std::nullopt);
+  EXPECT_EQ(where, "a b");
+}
+
+TEST(ParseCommandLine, WrongUseEndsWithTwo) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"gone"}, {"go", "--were"}, {"go", "extra"}, {"-x"}}) {
+    CLI::App app("about", "program");
+    app.add_subcommand("go", "goes")->add_flag("--where");
+    Output out(stdout);
+    EXPECT_EQ(parse_command_line(app, arguments, out), kExitWrongUse) << arguments.front();
+  }
+}
+
+}  // namespace
+}  // namespace meguri::app

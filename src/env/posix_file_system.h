@@ -1,0 +1,38 @@
+// PosixFileSystem: the machine's own disk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "env/file_system.h"
+
+namespace meguri::env {
+
+// Has no state, so that any number of them are one. Thread-safe. Nothing it opens is inherited by
+// programs we start. Errors name the path. Beyond the contract:
+//  - after a failed append the file is cut back at once; if even that fails, the next append tries
+//    again before it writes;
+//  - after a failed sync nobody knows what the disk holds, and Linux would report the next sync as
+//    good; so every later append and sync of that file fails as well;
+//  - the lock file holds the process id of its holder while it is held, for the message to others.
+class PosixFileSystem final : public FileSystem {
+ public:
+  base::Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
+  base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
+  base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
+  base::Status truncate(const std::string& path, std::uint64_t size) override;
+  base::Status rename(const std::string& from, const std::string& to) override;
+  base::Status remove(const std::string& path) override;
+  base::Status make_dirs(const std::string& path) override;
+  base::Status sync_dir(const std::string& path) override;
+  base::Result<bool> exists(const std::string& path) override;
+  base::Result<std::uint64_t> size(const std::string& path) override;
+  base::Result<std::vector<std::string>> list(const std::string& path) override;
+  base::Result<std::uint64_t> free_space(const std::string& path) override;
+  base::Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+};
+
+}  // namespace meguri::env
