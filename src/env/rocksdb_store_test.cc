@@ -308,7 +308,7 @@ TEST(RocksDbStore, AFileInItsPlaceIsAClearError) {
   EXPECT_EQ(store.error().code(), ErrorCode::kExists);
 }
 
-TEST(RocksDbStore, ItsLogsAndThreadsAreBounded) {
+TEST(RocksDbStore, ItsLogsAndWorkersAreBounded) {
   const TempDir dir;
   const std::string path = dir.path("store");
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(open_rocksdb_store(path, kSmall));

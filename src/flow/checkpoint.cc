@@ -6,9 +6,9 @@
 namespace meguri::flow {
 
 using base::ErrorCode;
+using base::fail;
 using base::Result;
 using base::Status;
-using base::fail;
 
 namespace {
 

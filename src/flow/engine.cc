@@ -10,9 +10,9 @@
 namespace meguri::flow {
 
 using base::ErrorCode;
+using base::fail;
 using base::MutexLock;
 using base::Status;
-using base::fail;
 
 Engine::Engine(Graph graph, EngineOptions options)
     : graph_(std::move(graph)), options_(std::move(options)) {
@@ -62,8 +62,9 @@ Status Engine::build_edge(std::size_t index) {
   const NodeSpec& to = graph_.nodes()[spec.to];
   const Module& consumer = nodes_[spec.to].front()->module();
   if (to.options.split == Split::kKey && !spec.has_key(consumer)) {
-    return fail(ErrorCode::kInvalid, "module '{}' is split by key, but the input from '{}' has none",
-                to.name, graph_.nodes()[spec.from].name);
+    return fail(ErrorCode::kInvalid,
+                "module '{}' is split by key, but the input from '{}' has none", to.name,
+                graph_.nodes()[spec.from].name);
   }
   edge_labels_.push_back(spec.label(nodes_[spec.from].front()->module(), consumer));
   taps_.push_back(spec.make_taps());
@@ -244,8 +245,8 @@ Metrics Engine::metrics() const {
   });
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const EdgeSpec& spec = graph_.edges()[i];
-    EdgeMetrics edge{graph_.nodes()[spec.from].name, graph_.nodes()[spec.to].name,
-                     edge_labels_[i], 0, 0, 0};
+    EdgeMetrics edge{
+        graph_.nodes()[spec.from].name, graph_.nodes()[spec.to].name, edge_labels_[i], 0, 0, 0};
     for (const auto& lane : lanes_[i]) {
       edge.items += lane->pushed();
       edge.depth += lane->depth();

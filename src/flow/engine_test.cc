@@ -266,9 +266,9 @@ class Ticker final : public Module {
  private:
   base::Status start() override {
     started = clock().ticks();
-    for (const std::uint64_t seconds : {30, 10, 20, 10}) {
-      set_timer_after(base::Duration::seconds(static_cast<std::int64_t>(seconds)),
-                      seconds * 10 + tag_++);
+    for (const int seconds : {30, 10, 20, 10}) {
+      set_timer_after(base::Duration::seconds(seconds),
+                      static_cast<std::uint64_t>(seconds) * 10 + tag_++);
     }
     return {};
   }
@@ -335,8 +335,7 @@ TEST_P(EngineThreads, DrainEndsAnEndlessGraphWithNothingLost) {
   }
   ASSERT_TRUE(engine->end_epoch());
   ASSERT_TRUE(engine->drain());
-  const std::uint64_t emitted =
-      engine->module(source, 0).next() + engine->module(source, 1).next();
+  const std::uint64_t emitted = engine->module(source, 0).next() + engine->module(source, 1).next();
   EXPECT_GT(emitted, 0U);
   EXPECT_EQ(engine->module(sink).items().size(), emitted);
   EXPECT_EQ(engine->durable_epoch(), 2U);

@@ -8,8 +8,8 @@
 namespace meguri::flow {
 
 using base::ErrorCode;
-using base::Status;
 using base::fail;
+using base::Status;
 
 std::size_t Graph::add_node(NodeSpec spec) {
   nodes_.push_back(std::move(spec));
@@ -182,13 +182,12 @@ Status check_markers(const Graph& graph) {
   };
   for (const EdgeSpec& a : graph.edges()) {
     for (const EdgeSpec& b : graph.edges()) {
-      if (a.to != b.to || a.from == b.from) continue;
-      if (!a.edge.carries_epochs() || !b.edge.carries_epochs() || !held_up(b.from, a.from)) continue;
+      const bool aligned = a.to == b.to && a.edge.carries_epochs() && b.edge.carries_epochs();
+      if (!aligned || a.from == b.from || !held_up(b.from, a.from)) continue;
       return fail(ErrorCode::kInvalid,
                   "epochs could come to a stand: {} waits for markers of {} and {}, which are "
                   "joined by an in-flight edge: give that edge credits",
-                  graph.nodes()[a.to].name, graph.nodes()[a.from].name,
-                  graph.nodes()[b.from].name);
+                  graph.nodes()[a.to].name, graph.nodes()[a.from].name, graph.nodes()[b.from].name);
     }
   }
   return {};
@@ -222,10 +221,9 @@ std::string Graph::mermaid() const {
   }
   for (const EdgeSpec& edge : edges_) {
     const char* arrow = edge.edge.carries_epochs() ? "-->" : "-.->";
-    text += fmt::format("  {} {}|\"{}{}\"| {}\n", id(edge.from, edge.from_place), arrow,
-                        edge.switched ? "? " : "",
-                        edge.label(*samples[edge.from], *samples[edge.to]),
-                        id(edge.to, edge.to_place));
+    text += fmt::format(
+        "  {} {}|\"{}{}\"| {}\n", id(edge.from, edge.from_place), arrow, edge.switched ? "? " : "",
+        edge.label(*samples[edge.from], *samples[edge.to]), id(edge.to, edge.to_place));
   }
   if (std::ranges::any_of(nodes_, [](const NodeSpec& node) { return node.places > 1; })) {
     text += "  classDef again stroke-dasharray: 5 5\n";

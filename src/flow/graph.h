@@ -82,8 +82,8 @@ class Graph {
   // Adds a module; each of its instances is made from copies of `args`.
   template <std::derived_from<Module> M, typename... Args>
   Node<M> add(std::string name, ModuleOptions options, Args... args) {
-    return {add_node({std::move(name), options,
-                      [args...] { return std::make_unique<M>(args...); }, 1, false}),
+    return {add_node({std::move(name), options, [args...] { return std::make_unique<M>(args...); },
+                      1, false}),
             0};
   }
 
@@ -97,7 +97,7 @@ class Graph {
   // Joins an output to an input. Several edges from one output: each gets a copy.
   template <typename M, typename B, typename T, typename N, typename C>
     requires std::derived_from<M, B> && std::derived_from<N, C>
-  EdgeRef<T> connect(Node<M> from, Out<T> B::*out, Node<N> to, In<T> C::*in,
+  EdgeRef<T> connect(Node<M> from, Out<T> B::* out, Node<N> to, In<T> C::* in,
                      Edge edge = Edge::bounded()) {
     const std::string key = key_of<M>(out);
     return join<M, T>(from, out, to, in, edge, next_link(from.index, from.place, key), {});
@@ -108,7 +108,7 @@ class Graph {
   //       .to(fetch, &Fetch::in).to(drop, &Drop::in);
   template <typename M, typename B, typename T>
     requires std::derived_from<M, B>
-  SwitchBuilder<M, T> switch_by(Node<M> from, Out<T> B::*out,
+  SwitchBuilder<M, T> switch_by(Node<M> from, Out<T> B::* out,
                                 std::type_identity_t<typename Out<T>::Switcher> choose) {
     return {*this, from, static_cast<Out<T> M::*>(out),
             next_link(from.index, from.place, key_of<M>(out)), std::move(choose)};
@@ -132,7 +132,7 @@ class Graph {
 
   // Identifies an output within its module by the bytes of its member pointer.
   template <typename M, typename T>
-  static std::string key_of(Out<T> M::*out) {
+  static std::string key_of(Out<T> M::* out) {
     std::string bytes(sizeof(out), '\0');
     std::memcpy(bytes.data(), &out, sizeof(out));
     return bytes;
@@ -143,7 +143,7 @@ class Graph {
   std::string spill_name(std::size_t from, std::size_t to) const;
 
   template <typename M, typename T, typename N>
-  EdgeRef<T> join(Node<M> from, Out<T> M::*out, Node<N> to, In<T> N::*in, Edge edge,
+  EdgeRef<T> join(Node<M> from, Out<T> M::* out, Node<N> to, In<T> N::* in, Edge edge,
                   std::size_t link, const typename Out<T>::Switcher& choose) {
     if (edge.type() != Edge::Type::kSpilling) return attach(from, out, to, in, edge, link, choose);
     if constexpr (Encodable<T>) {
@@ -161,7 +161,7 @@ class Graph {
   }
 
   template <typename M, typename T, typename N>
-  EdgeRef<T> attach(Node<M> from, Out<T> M::*out, Node<N> to, In<T> N::*in, Edge edge,
+  EdgeRef<T> attach(Node<M> from, Out<T> M::* out, Node<N> to, In<T> N::* in, Edge edge,
                     std::size_t link, typename Out<T>::Switcher choose) {
     EdgeSpec spec;
     spec.from = from.index;
@@ -192,7 +192,7 @@ class Graph {
   template <typename M, typename T, typename N>
   static EdgeSpec::Ends build_ends(const EdgeSpec& spec, std::size_t index, Instance& from,
                                    std::span<const std::unique_ptr<Instance>> to, Split split,
-                                   TapPointBase& taps, Out<T> M::*out, In<T> N::*in,
+                                   TapPointBase& taps, Out<T> M::* out, In<T> N::* in,
                                    const typename Out<T>::Switcher& choose) {
     auto& source = static_cast<M&>(from.module()).*out;
     const auto key = (static_cast<N&>(to.front()->module()).*in).key();
@@ -200,9 +200,9 @@ class Graph {
                                             !spec.edge.can_fill());
     EdgeSpec::Ends ends;
     for (const auto& target : to) {
-      auto lane = std::make_unique<Lane<T>>(from, *target, index, spec.edge.capacity(),
-                                            spec.edge.carries_epochs(),
-                                            static_cast<TapPoint<T>*>(&taps));
+      auto lane =
+          std::make_unique<Lane<T>>(from, *target, index, spec.edge.capacity(),
+                                    spec.edge.carries_epochs(), static_cast<TapPoint<T>*>(&taps));
       (static_cast<N&>(target->module()).*in).attach(*lane, spec.to_place, target->place());
       end->add_lane(lane.get());
       ends.lanes.push_back(std::move(lane));
@@ -221,13 +221,13 @@ class Graph {
 template <typename M, typename T>
 class SwitchBuilder {
  public:
-  SwitchBuilder(Graph& graph, Node<M> from, Out<T> M::*out, std::size_t link,
+  SwitchBuilder(Graph& graph, Node<M> from, Out<T> M::* out, std::size_t link,
                 typename Out<T>::Switcher choose)
       : graph_(graph), from_(from), out_(out), link_(link), choose_(std::move(choose)) {}
 
   template <typename N, typename C>
     requires std::derived_from<N, C>
-  SwitchBuilder& to(Node<N> node, In<T> C::*in, Edge edge = Edge::bounded()) {
+  SwitchBuilder& to(Node<N> node, In<T> C::* in, Edge edge = Edge::bounded()) {
     graph_.join<M, T>(from_, out_, node, static_cast<In<T> N::*>(in), edge, link_, choose_);
     return *this;
   }
@@ -235,7 +235,7 @@ class SwitchBuilder {
  private:
   Graph& graph_;
   Node<M> from_;
-  Out<T> M::*out_;
+  Out<T> M::* out_;
   std::size_t link_;
   typename Out<T>::Switcher choose_;
 };

@@ -44,21 +44,36 @@ void Instance::add_output(EdgeEndBase& end, bool carries_epochs) {
   if (carries_epochs) marked_outputs_.push_back(&end);
 }
 
-base::Status Instance::restore(EpochId epoch, std::string_view state) {
-  if (auto status = module_->restore(epoch, state); !status) {
-    return std::unexpected(status.error().with_context(
-        fmt::format("module '{}' cannot go on from its checkpoint", label_)));
+template <typename Work>
+base::Status Instance::guarded(const Work& work) const {
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    return base::fail(base::ErrorCode::kFailed, "module '{}' failed: {}", label_, e.what());
+  } catch (...) {
+    return base::fail(base::ErrorCode::kFailed, "module '{}' failed", label_);
   }
-  return {};
+}
+
+base::Status Instance::restore(EpochId epoch, std::string_view state) {
+  return guarded([&]() -> base::Status {
+    if (auto status = module_->restore(epoch, state); !status) {
+      return std::unexpected(status.error().with_context(
+          fmt::format("module '{}' cannot go on from its checkpoint", label_)));
+    }
+    return {};
+  });
 }
 
 base::Status Instance::start() {
-  if (auto status = module_->start(); !status) {
-    return std::unexpected(
-        status.error().with_context(fmt::format("module '{}' cannot start", label_)));
-  }
-  module_idle_.store(module_->idle(), std::memory_order_release);
-  return {};
+  return guarded([&]() -> base::Status {
+    if (auto status = module_->start(); !status) {
+      return std::unexpected(
+          status.error().with_context(fmt::format("module '{}' cannot start", label_)));
+    }
+    module_idle_.store(module_->idle(), std::memory_order_release);
+    return {};
+  });
 }
 
 // Every notice is a read-modify-write, so that either the run it falls into sees the work, or
@@ -88,31 +103,24 @@ void Instance::say_durable(EpochId epoch) {
   notify();
 }
 
-void Instance::guarded(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const std::exception& e) {
-    host_.failed({base::ErrorCode::kFailed, fmt::format("module '{}' failed: {}", label_, e.what())});
-  } catch (...) {
-    host_.failed({base::ErrorCode::kFailed, fmt::format("module '{}' failed", label_)});
-  }
-}
-
 bool Instance::run(std::size_t budget, env::Random* order) {
   state_.fetch_and(~kNoticed, std::memory_order_acq_rel);
-  const std::int64_t start_ns = services_.clock->nanoseconds();
+  run_began_ns_ = services_.clock->nanoseconds();
   bool more = false;
   last_run_items_ = 0;
-  guarded([&] {
+  const auto status = guarded([&]() -> base::Status {
     more = step(budget, order);
     module_idle_.store(module_->idle(), std::memory_order_release);
+    return {};
   });
+  if (!status) host_.failed(status.error());
   add(counters_.runs, 1);
+  add(counters_.items_in, last_run_items_);
   if (output().full()) add(counters_.runs_full, 1);
   counters_.backlog.store(module_->backlog(), std::memory_order_relaxed);
   counters_.items_out.store(output().emitted, std::memory_order_relaxed);
   counters_.busy_ns.store(counters_.busy_ns.load(std::memory_order_relaxed) +
-                              services_.clock->nanoseconds() - start_ns,
+                              services_.clock->nanoseconds() - run_began_ns_,
                           std::memory_order_relaxed);
   return more;
 }
@@ -121,19 +129,25 @@ bool Instance::step(std::size_t budget, env::Random* order) {
   flush();
   fire_timers();
   advance_epoch();
-  const bool more_input = deliver(budget, order);
+  deliver(budget, order);
   advance_epoch();
   const bool more_own = produce(budget);
   flush();
-  return (more_input && can_take()) || (more_own && !output().full());
+  return (more_input() && can_take()) || (more_own && !output().full());
+}
+
+bool Instance::out_of_time() const {
+  return services_.clock->nanoseconds() - run_began_ns_ > kRunNs;
 }
 
 void Instance::poll(base::Duration wait) {
-  guarded([&] {
+  const auto status = guarded([&]() -> base::Status {
     if (!output().full()) module_->poll(wait);
     flush();
     module_idle_.store(module_->idle(), std::memory_order_release);
+    return {};
   });
+  if (!status) host_.failed(status.error());
 }
 
 void Instance::flush() {
@@ -141,8 +155,7 @@ void Instance::flush() {
 }
 
 void Instance::fire_timers() {
-  while (!timers_.empty() && !output().full() &&
-         timers_.front().at <= services_.clock->ticks()) {
+  while (!timers_.empty() && !output().full() && timers_.front().at <= services_.clock->ticks()) {
     std::ranges::pop_heap(timers_, std::greater<>());
     const Timer timer = timers_.back();
     timers_.pop_back();
@@ -187,34 +200,47 @@ void Instance::advance_epoch() {
   }
 }
 
-bool Instance::deliver(std::size_t& budget, env::Random* order) {
-  const std::size_t n = inputs_.size();
-  if (n == 0) return false;
-  const std::size_t first = order != nullptr ? order->below(n) : first_input_++ % n;
-  for (std::size_t i = 0; i < n && budget > 0 && can_take(); ++i) {
-    LaneBase& lane = *inputs_[(first + i) % n];
-    if (lane.marker() != kNoEpoch) continue;
-    const std::size_t handled = lane.deliver(budget);
+void Instance::deliver(std::size_t& budget, env::Random* order) {
+  if (inputs_.empty()) return;
+  for (std::size_t slice = 1; budget > 0; slice = std::min(slice * 2, kSliceMax)) {
+    const std::size_t first =
+        order != nullptr ? order->below(inputs_.size()) : first_input_++ % inputs_.size();
+    const std::size_t handled = deliver_slice(slice, budget, first);
     budget -= handled;
     last_run_items_ += handled;
+    if (handled == 0 || out_of_time()) return;
+  }
+}
+
+// Up to `slice` items of each input, beginning with number `first`; returns how many it handled.
+std::size_t Instance::deliver_slice(std::size_t slice, std::size_t budget, std::size_t first) {
+  std::size_t handled = 0;
+  for (std::size_t i = 0; i < inputs_.size() && handled < budget && can_take(); ++i) {
+    LaneBase& lane = *inputs_[(first + i) % inputs_.size()];
+    if (lane.marker() != kNoEpoch) continue;
+    handled += lane.deliver(std::min(slice, budget - handled));
     if (lane.marker() == kNoEpoch) continue;
-    CHECK(lane.marker() == committed_ + 1, "{} has marker {} after epoch {}", label_,
-          lane.marker(), committed_);
+    CHECK(lane.marker() == committed_ + 1, "{} has marker {} after epoch {}", label_, lane.marker(),
+          committed_);
     ++aligned_;
   }
-  add(counters_.items_in, last_run_items_);
-  if (aligned_ == marked_inputs_ && marked_inputs_ > 0) return true;
+  return handled;
+}
+
+bool Instance::more_input() const {
+  if (marked_inputs_ > 0 && aligned_ == marked_inputs_) return true;  // a commit is due
   return std::ranges::any_of(inputs_, [](const LaneBase* lane) {
     return lane->marker() == kNoEpoch && lane->has_more();
   });
 }
 
 bool Instance::produce(std::size_t budget) {
+  budget = std::max<std::size_t>(1, budget);  // inputs cannot starve it
   while (!output().full()) {
-    if (budget == 0) return true;
     const std::uint64_t before = output().emitted;
     if (!module_->produce()) return false;
     budget -= std::min<std::size_t>(budget, std::max<std::size_t>(1, output().emitted - before));
+    if (budget == 0 || out_of_time()) return true;
   }
   return false;  // a drained output wakes this instance
 }

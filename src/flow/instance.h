@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -70,7 +69,7 @@ class Instance {
   // --- Any thread.
   // Says that there may be work. Wakes the instance if it is idle.
   void notify();
-  void end_epoch(EpochId epoch);   // asks for a marker, of instances where epochs begin
+  void end_epoch(EpochId epoch);    // asks for a marker, of instances where epochs begin
   void say_durable(EpochId epoch);  // the checkpoint of `epoch` is written
   // The module said, at the end of its last run, that it holds no hidden work.
   bool module_idle() const { return module_idle_.load(std::memory_order_acquire); }
@@ -113,13 +112,23 @@ class Instance {
   static constexpr unsigned kScheduled = 1;  // ready or running
   static constexpr unsigned kNoticed = 2;    // work may have come since the run began
 
-  void guarded(const std::function<void()>& work);
+  // A run that handles more than its first item ends after this long, so that no module keeps a
+  // thread, or its own output, to itself. In virtual time no time passes.
+  static constexpr std::int64_t kRunNs = 1'000'000;
+  // Between looks at the clock and at the other inputs; a run begins with one item and doubles.
+  static constexpr std::size_t kSliceMax = 256;
+
+  template <typename Work>
+  base::Status guarded(const Work& work) const;
   bool step(std::size_t budget, env::Random* order);
+  bool out_of_time() const;
   void fire_timers();
   void ask_to_wake();
   void hear_durable();
   void advance_epoch();
-  bool deliver(std::size_t& budget, env::Random* order);
+  void deliver(std::size_t& budget, env::Random* order);
+  std::size_t deliver_slice(std::size_t slice, std::size_t budget, std::size_t first);
+  bool more_input() const;
   bool produce(std::size_t budget);
   void finish_epoch(EpochId epoch);
   void begin_epoch(EpochId epoch);
@@ -155,6 +164,7 @@ class Instance {
 
   std::atomic<unsigned> state_{0};
   std::atomic<bool> module_idle_{true};
+  std::int64_t run_began_ns_ = 0;
   std::uint64_t last_run_items_ = 0;
   InstanceCounters counters_;
 };

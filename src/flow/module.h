@@ -112,8 +112,8 @@ class Module {
   void set_timer_after(base::Duration wait, std::uint64_t tag) {
     set_timer(clock().ticks() + wait, tag);
   }
-  bool draining() const;        // the graph is asked to finish: start nothing new
-  void request_epoch();         // end the epoch soon, for example because a buffer is full
+  bool draining() const;         // the graph is asked to finish: start nothing new
+  void request_epoch();          // end the epoch soon, for example because a buffer is full
   void fail(base::Error error);  // our machine failed: stops the whole graph
   Waker waker() const;
 

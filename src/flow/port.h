@@ -38,8 +38,8 @@ struct OutputState {
 class EdgeEndBase {
  public:
   virtual ~EdgeEndBase() = default;
-  virtual bool flush() = 0;                      // true when nothing is left staged
-  virtual void send_marker(EpochId epoch) = 0;   // after everything staged
+  virtual bool flush() = 0;                     // true when nothing is left staged
+  virtual void send_marker(EpochId epoch) = 0;  // after everything staged
   virtual std::size_t staged() const = 0;
 };
 
@@ -66,7 +66,8 @@ class EdgeEnd final : public EdgeEndBase {
     }
     std::vector<T>& batch = staged_[slot].items;
     batch.push_back(std::move(item));
-    if (batch.size() >= batch_) [[unlikely]] flush_slot(slot);
+    if (batch.size() >= batch_) [[unlikely]]
+      flush_slot(slot);
   }
 
   bool flush() override {

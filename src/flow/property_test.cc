@@ -156,8 +156,8 @@ TEST_P(RandomGraphThreads, LosesAndDuplicatesNothing) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     Plan plan(seed);
     env::MemoryFileSystem files;
-    AnyEngine engine(GetParam(), plan.graph(),
-                     {.files = &files, .state_dir = "s", .seed = seed}, 1 + seed % 3);
+    AnyEngine engine(GetParam(), plan.graph(), {.files = &files, .state_dir = "s", .seed = seed},
+                     1 + seed % 3);
     ASSERT_TRUE(engine->start());
     const auto status = engine->run_until_quiet();
     ASSERT_TRUE(status) << "seed " << seed << ": " << status.error().message();

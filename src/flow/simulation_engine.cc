@@ -32,9 +32,7 @@ void SimulationEngine::launch() {
 
 void SimulationEngine::halt() { halted_ = true; }
 
-void SimulationEngine::mix_into_trace(std::uint64_t value) {
-  trace_ = base::mix64(trace_ ^ value);
-}
+void SimulationEngine::mix_into_trace(std::uint64_t value) { trace_ = base::mix64(trace_ ^ value); }
 
 void SimulationEngine::run_one() {
   const std::size_t chosen = random_.below(ready_.size());
@@ -102,9 +100,8 @@ Status SimulationEngine::run_while(const std::function<bool()>& unfinished) {
 }
 
 Status SimulationEngine::run_until_quiet() {
-  return run_while([this] {
-    return !ready_.empty() || epoch_begun() || !nothing_queued() || !modules_idle();
-  });
+  return run_while(
+      [this] { return !ready_.empty() || epoch_begun() || !nothing_queued() || !modules_idle(); });
 }
 
 Status SimulationEngine::run_for(base::Duration time) {

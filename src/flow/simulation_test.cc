@@ -58,12 +58,10 @@ Outcome run(std::uint64_t seed) {
   graph.connect(relay, &Relay::output, sink, &Sink::input, Edge::bounded(10));
   env::VirtualClock clock;
   env::MemoryFileSystem files;
-  SimulationEngine engine(std::move(graph),
-                          {.files = &files,
-                           .state_dir = "s",
-                           .epoch_every = base::Duration::seconds(1),
-                           .seed = seed},
-                          clock);
+  SimulationEngine engine(
+      std::move(graph),
+      {.files = &files, .state_dir = "s", .epoch_every = base::Duration::seconds(1), .seed = seed},
+      clock);
   EXPECT_TRUE(engine.start());
   EXPECT_TRUE(engine.run_until_quiet());
   EXPECT_GT(engine.durable_epoch(), 5U);

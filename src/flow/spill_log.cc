@@ -14,9 +14,9 @@
 namespace meguri::flow {
 
 using base::ErrorCode;
+using base::fail;
 using base::Result;
 using base::Status;
-using base::fail;
 
 namespace {
 
@@ -126,7 +126,7 @@ Status SpillLog::recover(const std::optional<SpillMark>& mark) {
   if (!segments_.empty()) end_ = at.write;
   if (damage_.bytes_cut > 0) {
     base::log_warn("cut spilled items that were never acknowledged",
-                      {{"dir", dir_}, {"bytes", damage_.bytes_cut}});
+                   {{"dir", dir_}, {"bytes", damage_.bytes_cut}});
   }
   RETURN_IF_ERROR(release_before(at.read));
   return files_.sync_dir(dir_);

@@ -63,13 +63,21 @@ TEST(SpillLog, WritesTheDocumentedBytes) {
   SpillBlock block(7);
   block.add("hi");
   ASSERT_TRUE((*log)->append(block));
+  const auto bytes = env::read_file(files, "d/0000000000000007.spill");
+  ASSERT_TRUE(bytes);
   std::string hex;
-  for (const char c : *env::read_file(files, "d/0000000000000007.spill")) {
+  for (const char c : *bytes) {
     hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   }
   EXPECT_EQ(hex,
-            "4d47534c" "01000000" "0600000000000000" "0700000000000000"
-            "03e327a47148a1da" "7883f5e642ea7397" "02000000" "6869");
+            "4d47534c"
+            "01000000"
+            "0600000000000000"
+            "0700000000000000"
+            "03e327a47148a1da"
+            "7883f5e642ea7397"
+            "02000000"
+            "6869");
 }
 
 TEST(SpillLog, PassesOverBlocksThatWereNeverUnread) {

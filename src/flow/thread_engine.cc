@@ -44,8 +44,8 @@ void ThreadEngine::launch() {
     }
   }
   for (std::size_t i = 0; i < pollers_.size(); ++i) {
-    pollers_[i]->thread = std::thread(
-        [this, i] { serve_poller(*poller_instances_[i], *pollers_[i]); });
+    pollers_[i]->thread =
+        std::thread([this, i] { serve_poller(*poller_instances_[i], *pollers_[i]); });
   }
   timer_thread_ = std::thread([this] { serve_timers(); });
   epoch_thread_ = std::thread([this] { serve_epochs(); });

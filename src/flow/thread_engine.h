@@ -76,9 +76,9 @@ class ThreadEngine final : public Engine {
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
 
   const std::size_t cpu_threads_;
-  std::vector<std::unique_ptr<Crew>> crews_;      // the first is the pool
+  std::vector<std::unique_ptr<Crew>> crews_;  // the first is the pool
   std::vector<std::unique_ptr<Poller>> pollers_;
-  std::vector<std::vector<Crew*>> crew_of_;       // by node and index; null for pollers
+  std::vector<std::vector<Crew*>> crew_of_;  // by node and index; null for pollers
   std::vector<std::vector<Poller*>> poller_of_;
   std::vector<Instance*> poller_instances_;
   std::thread timer_thread_;

@@ -65,7 +65,7 @@ std::map<std::string, int> count_words(const std::string& text) {
   flow::ThreadEngine engine(std::move(graph), {.clock = &clock});
   if (!engine.start() || !engine.drain()) return {};
   std::map<std::string, int> all;
-  for (int i = 0; i < 3; ++i) all.merge(engine.module(counter, i).counts);
+  for (std::size_t i = 0; i < 3; ++i) all.merge(engine.module(counter, i).counts);
   return all;
 }
 // ------------------------------------------------------------------------------------------------

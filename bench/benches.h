@@ -1,0 +1,28 @@
+// The benchmarks, one file each, and the list of them all.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "bench/report.h"
+
+namespace meguri::bench {
+
+struct Options {
+  bool quick = false;  // the same on a smaller load, within a minute
+  std::string dir;     // an empty folder to write in; removed afterwards
+};
+
+base::Status run_flow(const Options& options, Report& report);
+
+struct Bench {
+  const char* name;
+  const char* summary;
+  base::Status (*run)(const Options& options, Report& report);
+};
+
+// In the order in which `meguri bench list` shows them.
+std::span<const Bench> benches();
+
+}  // namespace meguri::bench
