@@ -15,6 +15,10 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 // their condition anyway.
 constexpr double kRealNsMax = 365.0 * 86'400.0 * 1e9;
 
+// 292 years, so that nanoseconds() of a virtual clock stays in range. Ticks::never() is not a time
+// to advance to.
+constexpr std::int64_t kVirtualMsMax = std::numeric_limits<std::int64_t>::max() / kNsPerMs;
+
 std::chrono::nanoseconds real_ns(base::Duration duration, double speed) {
   const double ns = static_cast<double>(duration.ms()) * static_cast<double>(kNsPerMs) / speed;
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(ns, 0.0, kRealNsMax)));
@@ -77,14 +81,14 @@ std::chrono::nanoseconds VirtualClock::real_time(base::Duration /*duration*/) co
 }
 
 void VirtualClock::advance(base::Duration duration) {
-  CHECK(duration >= base::Duration(), "a virtual clock cannot go back by {} ms", -duration.ms());
+  CHECK(duration >= base::Duration(), "a virtual clock cannot go back by {}", duration.to_string());
+  CHECK(duration.ms() <= kVirtualMsMax, "a virtual clock cannot advance by {}",
+        duration.to_string());
   advance_to(ticks() + duration);
 }
 
 void VirtualClock::advance_to(base::Ticks time) {
-  // 292 years: nanoseconds() must stay in range. Ticks::never() is not a time to advance to.
-  CHECK(time.ms() <= std::numeric_limits<std::int64_t>::max() / kNsPerMs,
-        "a virtual clock cannot advance to {} ms", time.ms());
+  CHECK(time.ms() <= kVirtualMsMax, "a virtual clock cannot advance to {} ms", time.ms());
   if (time > ticks()) ticks_ms_.store(time.ms());
 }
 

@@ -91,14 +91,14 @@ void write_for_ever(const std::string& path) {
 }
 const ChildProgram kWriteForEver("rocksdb_write_for_ever", write_for_ever);
 
-TEST(RocksDbStore, AfterKill9WholeBatchesUpToOneAtOrAfterTheLastFlushAreThere) {
+void kill_and_check(int cycles) {
   const TempDir dir;
   const std::string path = dir.path("store");
   std::uint64_t acknowledged = 0;
-  for (int cycle = 0; cycle < 5; ++cycle) {
+  for (int cycle = 0; cycle < cycles; ++cycle) {
     {
       ChildProcess child(kWriteForEver, path);
-      for (int i = 0; i <= cycle; ++i) acknowledged = std::stoull(child.read_line());
+      for (int i = 0; i <= cycle % 5; ++i) acknowledged = std::stoull(child.read_line());
       child.kill();
     }
     const auto store = open_rocksdb_store(path, kSmall);
@@ -108,6 +108,12 @@ TEST(RocksDbStore, AfterKill9WholeBatchesUpToOneAtOrAfterTheLastFlushAreThere) {
     ASSERT_TRUE(*state_of(**store) == state_after(batches)) << batches;
   }
 }
+
+TEST(RocksDbStore, AfterKill9WholeBatchesUpToOneAtOrAfterTheLastFlushAreThere) {
+  kill_and_check(5);
+}
+
+TEST(LongRocksDbStore, AfterHundredsOfKillsToo) { kill_and_check(300); }
 
 // Writes the number of batches given behind the path, without a flush, and is gone.
 void write_and_exit(const std::string& argument) {

@@ -1,0 +1,87 @@
+# meguri_library, meguri_program and meguri_python_test: what a folder of the repository becomes.
+
+if(GTest_FOUND)
+  include(GoogleTest)
+endif()
+
+# meguri_library(NAME [DEPENDS ours...] [LINK third-party...])
+#
+# Makes the library meguri_NAME of the folder src/NAME, or of the top-level folder NAME, and beside
+# it the program NAME_test of its *_test.cc and, in the fuzz preset, one program for each *_fuzz.cc.
+# Includes are written "NAME/file.h". main.cc belongs to a meguri_program.
+function(meguri_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
+  set(root "${CMAKE_SOURCE_DIR}/src")
+  if(NOT IS_DIRECTORY "${root}/${name}")
+    set(root "${CMAKE_SOURCE_DIR}")
+  endif()
+
+  file(GLOB headers CONFIGURE_DEPENDS "${root}/${name}/*.h")
+  file(GLOB sources CONFIGURE_DEPENDS "${root}/${name}/*.cc")
+  file(GLOB tests CONFIGURE_DEPENDS "${root}/${name}/*_test.cc")
+  file(GLOB fuzzers CONFIGURE_DEPENDS "${root}/${name}/*_fuzz.cc")
+  list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|_bench|/main)\\.cc$")
+
+  list(TRANSFORM arg_DEPENDS PREPEND "meguri_")
+  if(sources)
+    set(scope PUBLIC)
+    add_library(meguri_${name} STATIC ${sources})
+  else()
+    set(scope INTERFACE)
+    add_library(meguri_${name} INTERFACE)
+  endif()
+  target_sources(meguri_${name} ${scope} FILE_SET HEADERS BASE_DIRS "${root}" FILES ${headers})
+  target_link_libraries(meguri_${name} ${scope} ${arg_DEPENDS} ${arg_LINK})
+  # One target compiles every header alone.
+  set_target_properties(meguri_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+
+  if(tests AND GTest_FOUND AND NOT MEGURI_FUZZ)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE meguri_${name} GTest::gtest_main)
+    set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                  "${CMAKE_BINARY_DIR}/tests")
+    gtest_discover_tests(${name}_test
+      TEST_PREFIX "${name}."
+      WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 60)
+  endif()
+
+  if(MEGURI_FUZZ)
+    foreach(source IN LISTS fuzzers)
+      get_filename_component(fuzzer "${source}" NAME_WE)
+      add_executable(${name}_${fuzzer} "${source}")
+      target_link_libraries(${name}_${fuzzer} PRIVATE meguri_${name})
+      target_link_options(${name}_${fuzzer} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${name}_${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                         "${CMAKE_BINARY_DIR}/fuzzers")
+    endforeach()
+  endif()
+endfunction()
+
+# meguri_program(NAME SOURCE DEPENDS ours...)
+function(meguri_program name source)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "DEPENDS")
+  list(TRANSFORM arg_DEPENDS PREPEND "meguri_")
+  add_executable(${name} "${CMAKE_SOURCE_DIR}/${source}")
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+endfunction()
+
+# meguri_python_test(NAME FILE): one test for each test method of a unittest file.
+function(meguri_python_test name file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${file}")
+  file(STRINGS "${CMAKE_SOURCE_DIR}/${file}" lines REGEX "^class |^    def test_")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^class ([A-Za-z0-9_]+)")
+      set(class "${CMAKE_MATCH_1}")
+    elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
+      set(test "${name}.${class}.${CMAKE_MATCH_1}")
+      add_test(NAME "${test}"
+               COMMAND "${PYTHON3}" -B "${file}" "${class}.${CMAKE_MATCH_1}"
+               WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+      set_tests_properties("${test}" PROPERTIES
+        SKIP_REGULAR_EXPRESSION "OK \\(skipped="
+        ENVIRONMENT "MEGURI_BINARY_DIR=${CMAKE_BINARY_DIR}")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,20 @@
+# The tests that are not of one library: the command line, the set-up, and the tidy checks.
+
+if(PYTHON3)
+  meguri_python_test(cli src/app/cli_test.py)
+endif()
+
+# The rest has nothing to do with how the program was compiled.
+if(PYTHON3 AND NOT MEGURI_SANITIZE)
+  meguri_python_test(setup tools/setup_test.py)
+  meguri_python_test(checks tools/checks_test.py)
+  foreach(check IN ITEMS includes docs style)
+    add_test(NAME tidy.${check} COMMAND "${PYTHON3}" -B "${CMAKE_SOURCE_DIR}/tools/check_${check}")
+  endforeach()
+
+  # Cheap when nothing changed. The lock keeps it apart from a build that starts meanwhile.
+  add_test(NAME tidy.headers_compile_alone
+           COMMAND flock "${CMAKE_BINARY_DIR}/.lock" "${CMAKE_COMMAND}" --build
+                   "${CMAKE_BINARY_DIR}" --target all_verify_interface_header_sets)
+  set_tests_properties(tidy.headers_compile_alone PROPERTIES TIMEOUT 1200)
+endif()
