@@ -44,7 +44,8 @@ function(meguri_library name)
       TEST_PREFIX "${name}."
       WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
       DISCOVERY_MODE PRE_TEST
-      DISCOVERY_TIMEOUT 60)
+      DISCOVERY_TIMEOUT 60
+      NO_PRETTY_VALUES)
   endif()
 
   if(MEGURI_FUZZ)

@@ -236,11 +236,12 @@ TEST(ConsoleThreads, LogLinesAndLiveLineNeverMix) {
     Logger logger(console);
     Progress progress(console);
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < kLines; ++i) {
           logger.log(LogLevel::kInfo, "line", {{"thread", t}, {"number", i}});
-          progress.update(Ticks::from_ms(i * 100), fmt::format("live {}", i));
+          progress.update(Ticks::from_ms(std::int64_t{i} * 100), fmt::format("live {}", i));
         }
       });
     }

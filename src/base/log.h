@@ -25,7 +25,7 @@
 #include "base/time.h"
 
 namespace spdlog::sinks {
-class sink;
+class sink;  // NOLINT(readability-identifier-naming): as spdlog calls it
 }  // namespace spdlog::sinks
 
 namespace meguri::base {
@@ -33,7 +33,7 @@ namespace meguri::base {
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError, kOff };
 
 std::string_view name_of(LogLevel level);                 // "debug", "info", "warn", "error", "off"
-Result<LogLevel> parse_log_level(std::string_view name);  // the same names
+Result<LogLevel> parse_log_level(std::string_view text);  // the same names
 
 // The value of a field. Borrows text until the end of the call it is made for.
 class LogValue {

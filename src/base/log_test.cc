@@ -149,6 +149,7 @@ TEST(LogThreads, SettingsMayChangeWhileOthersLog) {
   constexpr int kLines = 300;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < kLines; ++i) logger.log(LogLevel::kError, "line", {{"i", i}});

@@ -183,7 +183,7 @@ TEST(Duration, UnitsAreAsDocumented) {
   EXPECT_EQ(duration_ms("250ms"), 250);
   EXPECT_EQ(duration_ms("1.5s"), 1500);
   EXPECT_EQ(duration_ms("10m"), 600'000);
-  EXPECT_EQ(duration_ms("3h"), 3 * 3'600'000);
+  EXPECT_EQ(duration_ms("3h"), 10'800'000);
   EXPECT_EQ(duration_ms("7d"), 7 * kDayMs);
   EXPECT_EQ(duration_ms("2w"), 14 * kDayMs);
   EXPECT_EQ(duration_ms("1h30m"), 5'400'000);
@@ -226,7 +226,7 @@ TEST(Duration, PrintsAtMostTwoUnits) {
   EXPECT_EQ(print(125'000), "2m05s");
   EXPECT_EQ(print(3'599'999), "59m59s");
   EXPECT_EQ(print(15'000'000), "4h10m");
-  EXPECT_EQ(print(12 * kDayMs + 3 * 3'600'000), "12d03h");
+  EXPECT_EQ(print(12 * kDayMs + 10'800'000), "12d03h");
   EXPECT_EQ(print(7 * kDayMs), "7d");
   EXPECT_EQ(print(-125'000), "-2m05s");
   EXPECT_EQ(Duration::max().to_string(), "106751991167d07h");

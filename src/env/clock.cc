@@ -60,7 +60,7 @@ base::Instant ScaledClock::utc() const {
 
 base::Ticks ScaledClock::ticks() const { return base::Ticks::from_ms(scaled_ns() / kNsPerMs); }
 
-std::int64_t ScaledClock::nanoseconds() const { return scaled_ns(); }
+std::int64_t ScaledClock::nanoseconds() const { return real_.nanoseconds(); }
 
 std::chrono::nanoseconds ScaledClock::real_time(base::Duration duration) const {
   return real_ns(duration, speed_);

@@ -17,7 +17,8 @@ class Clock {
   virtual base::Instant utc() const = 0;
   virtual base::Ticks ticks() const = 0;
 
-  // Nanoseconds of the monotonic clock, for measuring how long a piece of work took.
+  // Nanoseconds of a monotonic clock, for measuring how long a piece of our own work took: real
+  // ones, also where the clock is scaled.
   virtual std::int64_t nanoseconds() const = 0;
 
   // How long a thread must really sleep for `duration` of this clock to pass.

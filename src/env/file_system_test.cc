@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,24 +20,38 @@ namespace {
 using base::ErrorCode;
 using Names = std::vector<std::string>;
 
-struct Posix {
+// One of the file systems, with an empty folder to work in.
+struct Disk {
+  virtual ~Disk() = default;
+  virtual FileSystem& fs() = 0;
+  virtual std::string root() = 0;
+};
+
+struct PosixDisk final : Disk {
   TempDir dir;
-  PosixFileSystem fs;
-  std::string root() { return dir.path(); }
+  PosixFileSystem disk;
+  FileSystem& fs() override { return disk; }
+  std::string root() override { return dir.path(); }
 };
 
-struct Memory {
-  MemoryFileSystem fs;
-  std::string root() { return fs.make_dirs("/disk") ? "/disk" : ""; }
+template <typename Kind>
+struct ModelDisk final : Disk {
+  Kind disk;
+  FileSystem& fs() override { return disk; }
+  std::string root() override { return disk.make_dirs("/disk") ? "/disk" : ""; }
 };
 
-struct Faulty {
-  FaultyFileSystem fs;
-  std::string root() { return fs.make_dirs("/disk") ? "/disk" : ""; }
+struct DiskKind {
+  std::string name;
+  std::unique_ptr<Disk> (*make)();
 };
 
-template <typename Disk>
-class FileSystemTest : public testing::Test {
+template <typename Kind>
+std::unique_ptr<Disk> make_disk() {
+  return std::make_unique<Kind>();
+}
+
+class FileSystemTest : public testing::TestWithParam<DiskKind> {
  protected:
   std::string path(std::string_view name) const { return fmt::format("{}/{}", root_, name); }
 
@@ -66,83 +81,89 @@ class FileSystemTest : public testing::Test {
     return result.error().code();
   }
 
-  Disk disk_;
-  FileSystem& fs_ = disk_.fs;
-  const std::string root_ = disk_.root();
+  const std::unique_ptr<Disk> disk_ = GetParam().make();
+  FileSystem& fs_ = disk_->fs();
+  const std::string root_ = disk_->root();
 };
 
-using Disks = testing::Types<Posix, Memory, Faulty>;
-TYPED_TEST_SUITE(FileSystemTest, Disks);
+class FileSystemThreadsTest : public FileSystemTest {};
 
-TYPED_TEST(FileSystemTest, WhatIsAppendedIsRead) {
-  auto file = this->fs_.create(this->path("a"));
+const auto all_disks = testing::Values(DiskKind{"Posix", make_disk<PosixDisk>},
+                                       DiskKind{"Memory", make_disk<ModelDisk<MemoryFileSystem>>},
+                                       DiskKind{"Faulty", make_disk<ModelDisk<FaultyFileSystem>>});
+constexpr auto kName = [](const auto& test) { return test.param.name; };
+INSTANTIATE_TEST_SUITE_P(Disks, FileSystemTest, all_disks, kName);
+INSTANTIATE_TEST_SUITE_P(Disks, FileSystemThreadsTest, all_disks, kName);
+
+TEST_P(FileSystemTest, WhatIsAppendedIsRead) {
+  auto file = fs_.create(path("a"));
   ASSERT_TRUE(file);
   EXPECT_EQ((*file)->size(), 0);
   EXPECT_TRUE((*file)->append("hello "));
   EXPECT_TRUE((*file)->append(""));
   EXPECT_TRUE((*file)->append("world"));
   EXPECT_EQ((*file)->size(), 11);
-  EXPECT_EQ(this->read("a"), "hello world");
+  EXPECT_EQ(read("a"), "hello world");
   EXPECT_TRUE((*file)->sync());
-  EXPECT_EQ(*this->fs_.size(this->path("a")), 11);
+  EXPECT_EQ(*fs_.size(path("a")), 11);
 }
 
-TYPED_TEST(FileSystemTest, BytesOfEveryValueAndLongOnesSurvive) {
+TEST_P(FileSystemTest, BytesOfEveryValueAndLongOnesSurvive) {
   std::string bytes;
   for (int i = 0; i < 3'000'000; ++i) bytes += static_cast<char>(i * 31 / 7);
-  this->write("long", bytes);
-  EXPECT_TRUE(this->read("long") == bytes);
+  write("long", bytes);
+  EXPECT_TRUE(read("long") == bytes);
 }
 
-TYPED_TEST(FileSystemTest, OpenAppendCreatesOrGoesOnAtTheEnd) {
-  this->write("a", "one");
-  this->write("a", "two");
-  const auto file = this->fs_.open_append(this->path("a"));
+TEST_P(FileSystemTest, OpenAppendCreatesOrGoesOnAtTheEnd) {
+  write("a", "one");
+  write("a", "two");
+  const auto file = fs_.open_append(path("a"));
   ASSERT_TRUE(file);
   EXPECT_EQ((*file)->size(), 6);
-  EXPECT_EQ(this->read("a"), "onetwo");
+  EXPECT_EQ(read("a"), "onetwo");
 }
 
-TYPED_TEST(FileSystemTest, CreateRefusesWhatExists) {
-  this->write("a", "one");
-  EXPECT_EQ(this->code_of(this->fs_.create(this->path("a")), this->path("a")), ErrorCode::kExists);
-  EXPECT_EQ(this->read("a"), "one");
+TEST_P(FileSystemTest, CreateRefusesWhatExists) {
+  write("a", "one");
+  EXPECT_EQ(code_of(fs_.create(path("a")), path("a")), ErrorCode::kExists);
+  EXPECT_EQ(read("a"), "one");
 }
 
-TYPED_TEST(FileSystemTest, FilesNeedTheirFolder) {
-  const std::string lost = this->path("none/a");
-  EXPECT_EQ(this->code_of(this->fs_.create(lost), lost), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.open_append(lost), lost), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.open_read(lost), lost), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.lock(lost), lost), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.list(this->path("none")), "none"), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.sync_dir(this->path("none")), "none"), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.size(lost), lost), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.truncate(lost, 0), lost), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.free_space(lost), lost), ErrorCode::kNotFound);
+TEST_P(FileSystemTest, FilesNeedTheirFolder) {
+  const std::string lost = path("none/a");
+  EXPECT_EQ(code_of(fs_.create(lost), lost), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.open_append(lost), lost), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.open_read(lost), lost), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.lock(lost), lost), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.list(path("none")), "none"), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.sync_dir(path("none")), "none"), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.size(lost), lost), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.truncate(lost, 0), lost), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.free_space(lost), lost), ErrorCode::kNotFound);
 }
 
-TYPED_TEST(FileSystemTest, AFileIsNoFolderAndAFolderNoFile) {
-  this->write("file", "x");
-  ASSERT_TRUE(this->fs_.make_dirs(this->path("dir")));
-  const std::string below = this->path("file/below");
-  EXPECT_EQ(this->code_of(this->fs_.create(below), below), ErrorCode::kNotFound);
-  EXPECT_EQ(*this->fs_.exists(below), false);
-  EXPECT_EQ(this->code_of(this->fs_.list(this->path("file")), "file"), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.sync_dir(this->path("file")), "file"), ErrorCode::kNotFound);
-  EXPECT_EQ(this->code_of(this->fs_.make_dirs(this->path("file")), "file"), ErrorCode::kExists);
-  EXPECT_EQ(this->code_of(this->fs_.make_dirs(this->path("file/d")), "file"), ErrorCode::kExists);
-  const std::string dir = this->path("dir");
-  EXPECT_EQ(this->code_of(this->fs_.open_append(dir), dir), ErrorCode::kInvalid);
-  EXPECT_EQ(this->code_of(this->fs_.open_read(dir), dir), ErrorCode::kInvalid);
-  EXPECT_EQ(this->code_of(this->fs_.create(dir), dir), ErrorCode::kExists);
-  EXPECT_EQ(this->code_of(this->fs_.size(dir), dir), ErrorCode::kInvalid);
-  EXPECT_EQ(this->code_of(this->fs_.remove(dir), dir), ErrorCode::kInvalid);
+TEST_P(FileSystemTest, AFileIsNoFolderAndAFolderNoFile) {
+  write("file", "x");
+  ASSERT_TRUE(fs_.make_dirs(path("dir")));
+  const std::string below = path("file/below");
+  EXPECT_EQ(code_of(fs_.create(below), below), ErrorCode::kNotFound);
+  EXPECT_EQ(*fs_.exists(below), false);
+  EXPECT_EQ(code_of(fs_.list(path("file")), "file"), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.sync_dir(path("file")), "file"), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(fs_.make_dirs(path("file")), "file"), ErrorCode::kExists);
+  EXPECT_EQ(code_of(fs_.make_dirs(path("file/d")), "file"), ErrorCode::kExists);
+  const std::string dir = path("dir");
+  EXPECT_EQ(code_of(fs_.open_append(dir), dir), ErrorCode::kInvalid);
+  EXPECT_EQ(code_of(fs_.open_read(dir), dir), ErrorCode::kInvalid);
+  EXPECT_EQ(code_of(fs_.create(dir), dir), ErrorCode::kExists);
+  EXPECT_EQ(code_of(fs_.size(dir), dir), ErrorCode::kInvalid);
+  EXPECT_EQ(code_of(fs_.remove(dir), dir), ErrorCode::kInvalid);
 }
 
-TYPED_TEST(FileSystemTest, ReadsAreCutOnlyByTheEndOfTheFile) {
-  this->write("a", "0123456789");
-  const auto file = this->fs_.open_read(this->path("a"));
+TEST_P(FileSystemTest, ReadsAreCutOnlyByTheEndOfTheFile) {
+  write("a", "0123456789");
+  const auto file = fs_.open_read(path("a"));
   ASSERT_TRUE(file);
   std::string out = "old";
   EXPECT_TRUE((*file)->read_at(2, 3, &out));
@@ -161,64 +182,64 @@ TYPED_TEST(FileSystemTest, ReadsAreCutOnlyByTheEndOfTheFile) {
   EXPECT_EQ(*(*file)->size(), 10);
 }
 
-TYPED_TEST(FileSystemTest, ReadersSeeWhatIsAppendedLater) {
-  this->write("a", "one");
-  const auto file = this->fs_.open_read(this->path("a"));
-  this->write("a", "two");
+TEST_P(FileSystemTest, ReadersSeeWhatIsAppendedLater) {
+  write("a", "one");
+  const auto file = fs_.open_read(path("a"));
+  write("a", "two");
   std::string out;
   EXPECT_TRUE((*file)->read_at(0, 100, &out));
   EXPECT_EQ(out, "onetwo");
   EXPECT_EQ(*(*file)->size(), 6);
 }
 
-TYPED_TEST(FileSystemTest, TruncateCutsAndAppendsGoOnThere) {
-  this->write("a", "0123456789");
-  EXPECT_TRUE(this->fs_.truncate(this->path("a"), 4));
-  EXPECT_EQ(this->read("a"), "0123");
-  this->write("a", "x");
-  EXPECT_EQ(this->read("a"), "0123x");
-  EXPECT_TRUE(this->fs_.truncate(this->path("a"), 5));
-  EXPECT_EQ(this->code_of(this->fs_.truncate(this->path("a"), 6), "a"), ErrorCode::kInvalid);
-  EXPECT_TRUE(this->fs_.truncate(this->path("a"), 0));
-  EXPECT_EQ(this->read("a"), "");
+TEST_P(FileSystemTest, TruncateCutsAndAppendsGoOnThere) {
+  write("a", "0123456789");
+  EXPECT_TRUE(fs_.truncate(path("a"), 4));
+  EXPECT_EQ(read("a"), "0123");
+  write("a", "x");
+  EXPECT_EQ(read("a"), "0123x");
+  EXPECT_TRUE(fs_.truncate(path("a"), 5));
+  EXPECT_EQ(code_of(fs_.truncate(path("a"), 6), "a"), ErrorCode::kInvalid);
+  EXPECT_TRUE(fs_.truncate(path("a"), 0));
+  EXPECT_EQ(read("a"), "");
 }
 
-TYPED_TEST(FileSystemTest, RenameMovesAndReplaces) {
-  this->write("a", "new");
-  this->write("b", "old");
-  EXPECT_TRUE(this->fs_.rename(this->path("a"), this->path("b")));
-  EXPECT_EQ(this->list(), Names{"b"});
-  EXPECT_EQ(this->read("b"), "new");
-  ASSERT_TRUE(this->fs_.make_dirs(this->path("dir")));
-  EXPECT_TRUE(this->fs_.rename(this->path("b"), this->path("dir/c")));
-  EXPECT_EQ(this->read("dir/c"), "new");
-  EXPECT_EQ(this->list(), Names{"dir"});
-  EXPECT_TRUE(this->fs_.rename(this->path("dir/c"), this->path("dir/c")));
-  EXPECT_EQ(this->read("dir/c"), "new");
+TEST_P(FileSystemTest, RenameMovesAndReplaces) {
+  write("a", "new");
+  write("b", "old");
+  EXPECT_TRUE(fs_.rename(path("a"), path("b")));
+  EXPECT_EQ(list(), Names{"b"});
+  EXPECT_EQ(read("b"), "new");
+  ASSERT_TRUE(fs_.make_dirs(path("dir")));
+  EXPECT_TRUE(fs_.rename(path("b"), path("dir/c")));
+  EXPECT_EQ(read("dir/c"), "new");
+  EXPECT_EQ(list(), Names{"dir"});
+  EXPECT_TRUE(fs_.rename(path("dir/c"), path("dir/c")));
+  EXPECT_EQ(read("dir/c"), "new");
 }
 
-TYPED_TEST(FileSystemTest, AnOpenFileFollowsItsRenameAndOutlivesItsName) {
-  auto file = this->fs_.create(this->path("a"));
+TEST_P(FileSystemTest, AnOpenFileFollowsItsRenameAndOutlivesItsName) {
+  auto file = fs_.create(path("a"));
   ASSERT_TRUE((*file)->append("one"));
-  ASSERT_TRUE(this->fs_.rename(this->path("a"), this->path("b")));
+  ASSERT_TRUE(fs_.rename(path("a"), path("b")));
   ASSERT_TRUE((*file)->append("two"));
-  EXPECT_EQ(this->read("b"), "onetwo");
-  const auto reader = this->fs_.open_read(this->path("b"));
-  ASSERT_TRUE(this->fs_.remove(this->path("b")));
+  EXPECT_EQ(read("b"), "onetwo");
+  const auto reader = fs_.open_read(path("b"));
+  ASSERT_TRUE(fs_.remove(path("b")));
   EXPECT_TRUE((*file)->append("three"));
   EXPECT_TRUE((*file)->sync());
   std::string out;
   EXPECT_TRUE((*reader)->read_at(0, 100, &out));
   EXPECT_EQ(out, "onetwothree");
-  EXPECT_EQ(this->list(), Names{});
+  EXPECT_EQ(list(), Names{});
 }
 
-TYPED_TEST(FileSystemTest, RenameRefusesWhatCannotBe) {
-  this->write("file", "x");
-  ASSERT_TRUE(this->fs_.make_dirs(this->path("dir/below")));
-  ASSERT_TRUE(this->fs_.make_dirs(this->path("empty")));
+TEST_P(FileSystemTest, RenameRefusesWhatCannotBe) {
+  write("file", "x");
+  ASSERT_TRUE(fs_.make_dirs(path("dir/below")));
+  ASSERT_TRUE(fs_.make_dirs(path("empty")));
   const auto rename = [&](const std::string& from, const std::string& to) {
-    return this->code_of(this->fs_.rename(this->path(from), this->path(to)), this->path(from));
+    return code_of(fs_.rename(path(from), path(to)), path(from));
   };
   EXPECT_EQ(rename("none", "x"), ErrorCode::kNotFound);
   EXPECT_EQ(rename("file", "none/x"), ErrorCode::kNotFound);
@@ -226,82 +247,79 @@ TYPED_TEST(FileSystemTest, RenameRefusesWhatCannotBe) {
   EXPECT_EQ(rename("dir", "file"), ErrorCode::kNotFound);
   EXPECT_EQ(rename("dir", "dir/below/x"), ErrorCode::kInvalid);
   EXPECT_EQ(rename("empty", "dir"), ErrorCode::kExists);
-  EXPECT_TRUE(this->fs_.rename(this->path("dir"), this->path("empty")));
-  EXPECT_EQ(this->list("empty"), Names{"below"});
+  EXPECT_TRUE(fs_.rename(path("dir"), path("empty")));
+  EXPECT_EQ(list("empty"), Names{"below"});
 }
 
-TYPED_TEST(FileSystemTest, RemoveTakesAFileAway) {
-  this->write("a", "x");
-  EXPECT_TRUE(this->fs_.remove(this->path("a")));
-  EXPECT_EQ(*this->fs_.exists(this->path("a")), false);
-  EXPECT_EQ(this->code_of(this->fs_.remove(this->path("a")), "a"), ErrorCode::kNotFound);
+TEST_P(FileSystemTest, RemoveTakesAFileAway) {
+  write("a", "x");
+  EXPECT_TRUE(fs_.remove(path("a")));
+  EXPECT_EQ(*fs_.exists(path("a")), false);
+  EXPECT_EQ(code_of(fs_.remove(path("a")), "a"), ErrorCode::kNotFound);
 }
 
-TYPED_TEST(FileSystemTest, MakeDirsMakesParentsAndMayBeRepeated) {
-  EXPECT_TRUE(this->fs_.make_dirs(this->path("a/b//c/")));
-  EXPECT_TRUE(this->fs_.make_dirs(this->path("a/b/c")));
-  EXPECT_TRUE(this->fs_.make_dirs(this->path("a/b/d")));
-  EXPECT_EQ(this->list("a/b"), (Names{"c", "d"}));
-  EXPECT_EQ(*this->fs_.exists(this->path("a/b/c")), true);
+TEST_P(FileSystemTest, MakeDirsMakesParentsAndMayBeRepeated) {
+  EXPECT_TRUE(fs_.make_dirs(path("a/b//c/")));
+  EXPECT_TRUE(fs_.make_dirs(path("a/b/c")));
+  EXPECT_TRUE(fs_.make_dirs(path("a/b/d")));
+  EXPECT_EQ(list("a/b"), (Names{"c", "d"}));
+  EXPECT_EQ(*fs_.exists(path("a/b/c")), true);
 }
 
-TYPED_TEST(FileSystemTest, ListIsSortedByBytes) {
-  for (const std::string name : {"b", "a", "ä", "B", "10", "9", ".hidden"}) this->write(name, "");
-  ASSERT_TRUE(this->fs_.make_dirs(this->path("c")));
-  EXPECT_EQ(this->list(), (Names{".hidden", "10", "9", "B", "a", "b", "c", "ä"}));
+TEST_P(FileSystemTest, ListIsSortedByBytes) {
+  for (const std::string name : {"b", "a", "ä", "B", "10", "9", ".hidden"}) write(name, "");
+  ASSERT_TRUE(fs_.make_dirs(path("c")));
+  EXPECT_EQ(list(), (Names{".hidden", "10", "9", "B", "a", "b", "c", "ä"}));
 }
 
-TYPED_TEST(FileSystemTest, ALockHasOneHolderAtATime) {
-  auto lock = this->fs_.lock(this->path("LOCK"));
+TEST_P(FileSystemTest, ALockHasOneHolderAtATime) {
+  auto lock = fs_.lock(path("LOCK"));
   ASSERT_TRUE(lock);
-  EXPECT_EQ(this->code_of(this->fs_.lock(this->path("LOCK")), "LOCK"), ErrorCode::kBusy);
-  EXPECT_TRUE(this->fs_.lock(this->path("OTHER")));
+  EXPECT_EQ(code_of(fs_.lock(path("LOCK")), "LOCK"), ErrorCode::kBusy);
+  EXPECT_TRUE(fs_.lock(path("OTHER")));
   lock->reset();
-  EXPECT_TRUE(this->fs_.lock(this->path("LOCK")));
-  EXPECT_TRUE(this->fs_.lock(this->path("LOCK")));  // the one before is gone already
+  EXPECT_TRUE(fs_.lock(path("LOCK")));
+  EXPECT_TRUE(fs_.lock(path("LOCK")));  // the one before is gone already
 }
 
-TYPED_TEST(FileSystemTest, FreeSpaceIsKnown) { EXPECT_GT(*this->fs_.free_space(this->root_), 0); }
+TEST_P(FileSystemTest, FreeSpaceIsKnown) { EXPECT_GT(*fs_.free_space(root_), 0); }
 
-TYPED_TEST(FileSystemTest, WriteFileAtomicallyReplacesAndLeavesNothingElse) {
-  EXPECT_TRUE(write_file_atomically(this->fs_, this->path("a"), "one"));
-  this->write("a.new", "left by a crash");
-  EXPECT_TRUE(write_file_atomically(this->fs_, this->path("a"), "two"));
-  EXPECT_EQ(this->read("a"), "two");
-  EXPECT_EQ(this->list(), Names{"a"});
-  EXPECT_EQ(this->code_of(write_file_atomically(this->fs_, this->path("no/a"), ""), "no/a"),
-            ErrorCode::kNotFound);
+TEST_P(FileSystemTest, WriteFileAtomicallyReplacesAndLeavesNothingElse) {
+  EXPECT_TRUE(write_file_atomically(fs_, path("a"), "one"));
+  write("a.new", "left by a crash");
+  EXPECT_TRUE(write_file_atomically(fs_, path("a"), "two"));
+  EXPECT_EQ(read("a"), "two");
+  EXPECT_EQ(list(), Names{"a"});
+  EXPECT_EQ(code_of(write_file_atomically(fs_, path("no/a"), ""), "no/a"), ErrorCode::kNotFound);
 }
 
-template <typename Disk>
-class FileSystemThreadsTest : public FileSystemTest<Disk> {};
-TYPED_TEST_SUITE(FileSystemThreadsTest, Disks);
-
-TYPED_TEST(FileSystemThreadsTest, EachThreadHasItsFiles) {
+TEST_P(FileSystemThreadsTest, EachThreadHasItsFiles) {
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         const std::string name = fmt::format("file{}", t);
-        ASSERT_TRUE(this->fs_.make_dirs(this->path("dir")));
-        auto file = this->fs_.create(this->path(name));
+        ASSERT_TRUE(fs_.make_dirs(path("dir")));
+        auto file = fs_.create(path(name));
         ASSERT_TRUE(file);
         for (int i = 0; i < 50; ++i) ASSERT_TRUE((*file)->append("x"));
         ASSERT_TRUE((*file)->sync());
-        ASSERT_TRUE(this->fs_.rename(this->path(name), this->path("dir/" + name)));
-        ASSERT_TRUE(this->fs_.sync_dir(this->path("dir")));
-        EXPECT_TRUE(this->fs_.list(this->root_));
+        ASSERT_TRUE(fs_.rename(path(name), path("dir/" + name)));
+        ASSERT_TRUE(fs_.sync_dir(path("dir")));
+        EXPECT_TRUE(fs_.list(root_));
       });
     }
   }
-  EXPECT_EQ(this->list("dir"), (Names{"file0", "file1", "file2", "file3"}));
-  EXPECT_EQ(this->read("dir/file3"), std::string(50, 'x'));
+  EXPECT_EQ(list("dir"), (Names{"file0", "file1", "file2", "file3"}));
+  EXPECT_EQ(read("dir/file3"), std::string(50, 'x'));
 }
 
-TYPED_TEST(FileSystemThreadsTest, ReadersMayShareAFileThatGrows) {
-  auto writer = this->fs_.create(this->path("a"));
-  const auto reader = this->fs_.open_read(this->path("a"));
+TEST_P(FileSystemThreadsTest, ReadersMayShareAFileThatGrows) {
+  auto writer = fs_.create(path("a"));
+  const auto reader = fs_.open_read(path("a"));
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       std::string out;
@@ -314,11 +332,12 @@ TYPED_TEST(FileSystemThreadsTest, ReadersMayShareAFileThatGrows) {
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE((*writer)->append("x"));
 }
 
-TYPED_TEST(FileSystemThreadsTest, OneWinsTheRaceForALock) {
+TEST_P(FileSystemThreadsTest, OneWinsTheRaceForALock) {
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   std::vector<base::Result<std::unique_ptr<FileLock>>> locks(4);
   for (auto& lock : locks) {
-    threads.emplace_back([&] { lock = this->fs_.lock(this->path("LOCK")); });
+    threads.emplace_back([&] { lock = fs_.lock(path("LOCK")); });
   }
   threads.clear();
   EXPECT_EQ(std::ranges::count_if(locks, [](const auto& lock) { return lock.has_value(); }), 1);

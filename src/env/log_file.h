@@ -8,7 +8,7 @@
 #include "base/result.h"
 
 namespace spdlog::sinks {
-class sink;
+class sink;  // NOLINT(readability-identifier-naming): as spdlog calls it
 }  // namespace spdlog::sinks
 
 namespace meguri::env {

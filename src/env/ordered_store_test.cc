@@ -17,20 +17,29 @@ namespace {
 using base::ErrorCode;
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-struct RocksDb {
+// One of the stores, on a disk that outlives them.
+struct Disk {
+  virtual ~Disk() = default;
+  virtual base::Result<std::unique_ptr<OrderedStore>> open(bool read_only) = 0;
+  base::Result<std::unique_ptr<OrderedStore>> open() { return open(false); }
+};
+
+struct RocksDb final : Disk {
   TempDir dir;
-  base::Result<std::unique_ptr<OrderedStore>> open(bool read_only = false) const {
+  base::Result<std::unique_ptr<OrderedStore>> open(bool read_only) override {
     return open_rocksdb_store(
         dir.path("deep/store"),
         {.write_buffer_bytes = 64U << 10U, .block_cache_bytes = 1U << 20U, .read_only = read_only});
   }
+  using Disk::open;
 };
 
-struct Model {
+struct Model final : Disk {
   MemoryStoreDisk disk;
-  base::Result<std::unique_ptr<OrderedStore>> open(bool read_only = false) {
+  base::Result<std::unique_ptr<OrderedStore>> open(bool read_only) override {
     return disk.open({.read_only = read_only});
   }
+  using Disk::open;
 };
 
 StoreBatch batch_of(const Entries& entries) {
@@ -56,54 +65,65 @@ Entries all_of(StoreCursor& cursor) {
 
 Entries all_of(const OrderedStore& store) { return all_of(*store.cursor()); }
 
-template <typename Disk>
-class OrderedStoreTest : public testing::Test {
+struct DiskKind {
+  std::string name;
+  std::unique_ptr<Disk> (*make)();
+};
+
+template <typename Kind>
+std::unique_ptr<Disk> make_disk() {
+  return std::make_unique<Kind>();
+}
+
+class OrderedStoreTest : public testing::TestWithParam<DiskKind> {
  protected:
   void SetUp() override { reopen(); }
 
   void reopen() {
     store_.reset();
-    auto opened = disk_.open();
+    auto opened = disk_->open();
     ASSERT_TRUE(opened) << opened.error().message();
     store_ = *std::move(opened);
   }
 
-  Disk disk_;
+  const std::unique_ptr<Disk> disk_ = GetParam().make();
   std::unique_ptr<OrderedStore> store_;
 };
 
-using Stores = testing::Types<RocksDb, Model>;
-TYPED_TEST_SUITE(OrderedStoreTest, Stores);
+INSTANTIATE_TEST_SUITE_P(Stores, OrderedStoreTest,
+                         testing::Values(DiskKind{"RocksDb", make_disk<RocksDb>},
+                                         DiskKind{"Model", make_disk<Model>}),
+                         [](const auto& test) { return test.param.name; });
 
-TYPED_TEST(OrderedStoreTest, WhatIsWrittenIsRead) {
+TEST_P(OrderedStoreTest, WhatIsWrittenIsRead) {
   const std::string odd("\0\xff", 2);
-  ASSERT_TRUE(this->store_->write(batch_of({{"a", "1"}, {"b", ""}, {odd, odd}, {"", "empty"}})));
-  EXPECT_EQ(*this->store_->get("a"), "1");
-  EXPECT_EQ(*this->store_->get("b"), "");
-  EXPECT_EQ(*this->store_->get(odd), odd);
-  EXPECT_EQ(*this->store_->get(""), "empty");
-  EXPECT_EQ(*this->store_->get("c"), std::nullopt);
-  ASSERT_TRUE(this->store_->write(batch_of({{"a", "2"}})));
-  EXPECT_EQ(*this->store_->get("a"), "2");
-  ASSERT_TRUE(this->store_->write(removal_of("a")));
-  EXPECT_EQ(*this->store_->get("a"), std::nullopt);
-  ASSERT_TRUE(this->store_->write(removal_of("never there")));
-  ASSERT_TRUE(this->store_->write(StoreBatch()));
+  ASSERT_TRUE(store_->write(batch_of({{"a", "1"}, {"b", ""}, {odd, odd}, {"", "empty"}})));
+  EXPECT_EQ(*store_->get("a"), "1");
+  EXPECT_EQ(*store_->get("b"), "");
+  EXPECT_EQ(*store_->get(odd), odd);
+  EXPECT_EQ(*store_->get(""), "empty");
+  EXPECT_EQ(*store_->get("c"), std::nullopt);
+  ASSERT_TRUE(store_->write(batch_of({{"a", "2"}})));
+  EXPECT_EQ(*store_->get("a"), "2");
+  ASSERT_TRUE(store_->write(removal_of("a")));
+  EXPECT_EQ(*store_->get("a"), std::nullopt);
+  ASSERT_TRUE(store_->write(removal_of("never there")));
+  ASSERT_TRUE(store_->write(StoreBatch()));
 }
 
-TYPED_TEST(OrderedStoreTest, TheLastChangeOfABatchCounts) {
+TEST_P(OrderedStoreTest, TheLastChangeOfABatchCounts) {
   StoreBatch batch;
   batch.put("a", "1");
   batch.remove("a");
   batch.put("b", "1");
   batch.put("b", "2");
-  ASSERT_TRUE(this->store_->write(batch));
-  EXPECT_EQ(all_of(*this->store_), (Entries{{"b", "2"}}));
+  ASSERT_TRUE(store_->write(batch));
+  EXPECT_EQ(all_of(*store_), (Entries{{"b", "2"}}));
 }
 
-TYPED_TEST(OrderedStoreTest, CursorsGoBothWaysInTheOrderOfBytes) {
-  ASSERT_TRUE(this->store_->write(batch_of({{"b", "2"}, {"d", "4"}, {"\xff", "5"}, {"B", "1"}})));
-  const auto cursor = this->store_->cursor();
+TEST_P(OrderedStoreTest, CursorsGoBothWaysInTheOrderOfBytes) {
+  ASSERT_TRUE(store_->write(batch_of({{"b", "2"}, {"d", "4"}, {"\xff", "5"}, {"B", "1"}})));
+  const auto cursor = store_->cursor();
   EXPECT_FALSE(cursor->valid());
   EXPECT_EQ(all_of(*cursor), (Entries{{"B", "1"}, {"b", "2"}, {"d", "4"}, {"\xff", "5"}}));
   cursor->seek("c");
@@ -131,60 +151,60 @@ TYPED_TEST(OrderedStoreTest, CursorsGoBothWaysInTheOrderOfBytes) {
   EXPECT_TRUE(cursor->status());
 }
 
-TYPED_TEST(OrderedStoreTest, AnEmptyStoreHasNoPositions) {
-  const auto cursor = this->store_->cursor();
+TEST_P(OrderedStoreTest, AnEmptyStoreHasNoPositions) {
+  const auto cursor = store_->cursor();
   cursor->seek("");
   EXPECT_FALSE(cursor->valid());
   cursor->seek_last();
   EXPECT_FALSE(cursor->valid());
   cursor->seek_for_prev("x");
   EXPECT_FALSE(cursor->valid());
-  EXPECT_TRUE(this->store_->flush());
+  EXPECT_TRUE(store_->flush());
 }
 
-TYPED_TEST(OrderedStoreTest, ACursorIsFrozen) {
-  ASSERT_TRUE(this->store_->write(batch_of({{"a", "1"}, {"b", "2"}})));
-  const auto before = this->store_->cursor();
-  ASSERT_TRUE(this->store_->write(removal_of("a")));
-  ASSERT_TRUE(this->store_->write(batch_of({{"b", "x"}, {"c", "3"}})));
-  const auto after = this->store_->cursor();
-  ASSERT_TRUE(this->store_->flush());
+TEST_P(OrderedStoreTest, ACursorIsFrozen) {
+  ASSERT_TRUE(store_->write(batch_of({{"a", "1"}, {"b", "2"}})));
+  const auto before = store_->cursor();
+  ASSERT_TRUE(store_->write(removal_of("a")));
+  ASSERT_TRUE(store_->write(batch_of({{"b", "x"}, {"c", "3"}})));
+  const auto after = store_->cursor();
+  ASSERT_TRUE(store_->flush());
   EXPECT_EQ(all_of(*before), (Entries{{"a", "1"}, {"b", "2"}}));
   EXPECT_EQ(all_of(*after), (Entries{{"b", "x"}, {"c", "3"}}));
 }
 
-TYPED_TEST(OrderedStoreTest, FlushedBatchesSurviveClosing) {
-  ASSERT_TRUE(this->store_->write(batch_of({{"a", "1"}})));
-  ASSERT_TRUE(this->store_->flush());
-  ASSERT_TRUE(this->store_->write(removal_of("a")));
-  ASSERT_TRUE(this->store_->write(batch_of({{"b", "2"}})));
-  ASSERT_TRUE(this->store_->flush());
-  ASSERT_TRUE(this->store_->write(batch_of({{"c", "3"}})));
-  this->reopen();
-  EXPECT_EQ(all_of(*this->store_), (Entries{{"b", "2"}}));
+TEST_P(OrderedStoreTest, FlushedBatchesSurviveClosing) {
+  ASSERT_TRUE(store_->write(batch_of({{"a", "1"}})));
+  ASSERT_TRUE(store_->flush());
+  ASSERT_TRUE(store_->write(removal_of("a")));
+  ASSERT_TRUE(store_->write(batch_of({{"b", "2"}})));
+  ASSERT_TRUE(store_->flush());
+  ASSERT_TRUE(store_->write(batch_of({{"c", "3"}})));
+  reopen();
+  EXPECT_EQ(all_of(*store_), (Entries{{"b", "2"}}));
 }
 
-TYPED_TEST(OrderedStoreTest, AStoreIsOpenForWritingOnce) {
-  const auto second = this->disk_.open();
+TEST_P(OrderedStoreTest, AStoreIsOpenForWritingOnce) {
+  const auto second = disk_->open();
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code(), ErrorCode::kBusy) << second.error().message();
-  this->store_.reset();
-  EXPECT_TRUE(this->disk_.open());
+  store_.reset();
+  EXPECT_TRUE(disk_->open());
 }
 
-TYPED_TEST(OrderedStoreTest, ReadersSeeWhatWasFlushedWhenTheyOpened) {
-  ASSERT_TRUE(this->store_->write(batch_of({{"a", "1"}})));
-  ASSERT_TRUE(this->store_->flush());
-  ASSERT_TRUE(this->store_->write(batch_of({{"b", "2"}})));
-  auto reader = this->disk_.open(true);
+TEST_P(OrderedStoreTest, ReadersSeeWhatWasFlushedWhenTheyOpened) {
+  ASSERT_TRUE(store_->write(batch_of({{"a", "1"}})));
+  ASSERT_TRUE(store_->flush());
+  ASSERT_TRUE(store_->write(batch_of({{"b", "2"}})));
+  auto reader = disk_->open(true);
   ASSERT_TRUE(reader) << reader.error().message();
-  ASSERT_TRUE(this->store_->flush());
+  ASSERT_TRUE(store_->flush());
   EXPECT_EQ(all_of(**reader), (Entries{{"a", "1"}}));
   EXPECT_EQ(*(*reader)->get("a"), "1");
   EXPECT_EQ(*(*reader)->get("b"), std::nullopt);
   EXPECT_EQ((*reader)->write(batch_of({{"c", "3"}})).error().code(), ErrorCode::kDenied);
   EXPECT_EQ((*reader)->flush().error().code(), ErrorCode::kDenied);
-  EXPECT_EQ(all_of(**this->disk_.open(true)), (Entries{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(all_of(**disk_->open(true)), (Entries{{"a", "1"}, {"b", "2"}}));
 }
 
 std::string random_key(Random* random) { return fmt::format("key{}", random->below(300)); }
@@ -197,7 +217,7 @@ StoreBatch random_batch(std::uint64_t number, Random* random) {
     if (random->chance(0.3)) {
       batch.remove(random_key(random));
     } else {
-      batch.put(random_key(random), std::string(random->below(2000), 'a' + static_cast<char>(i)));
+      batch.put(random_key(random), std::string(random->below(2000), static_cast<char>('a' + i)));
     }
   }
   return batch;
@@ -351,6 +371,7 @@ TEST(MemoryStoreThreads, ReadersSeeWholeBatchesWhileOneWrites) {
   MemoryStoreDisk disk;
   const auto store = disk.open();
   std::vector<std::jthread> readers;
+  readers.reserve(4);
   constexpr int kBatches = 300;
   for (int t = 0; t < 3; ++t) {
     readers.emplace_back([&] {

@@ -22,14 +22,14 @@ void hold_lock(const std::string& path) {
   ChildProgram::say(lock ? "held" : lock.error().message());
   ::pause();
 }
-const ChildProgram kHoldLock("hold_lock", hold_lock);
+const ChildProgram lock_holder("hold_lock", hold_lock);
 
 TEST(PosixFileSystem, ALockSaysWhoHoldsItAndIsFreeAfterKill9) {
   const TempDir dir;
   PosixFileSystem fs;
   const std::string path = dir.path("LOCK");
   {
-    ChildProcess child(kHoldLock, path);
+    ChildProcess child(lock_holder, path);
     ASSERT_EQ(child.read_line(), "held");
     const auto lock = fs.lock(path);
     ASSERT_FALSE(lock);
@@ -45,7 +45,7 @@ TEST(PosixFileSystem, AHeldLockIsRefusedToAnotherProcess) {
   PosixFileSystem fs;
   const auto lock = fs.lock(dir.path("LOCK"));
   ASSERT_TRUE(lock);
-  ChildProcess child(kHoldLock, dir.path("LOCK"));
+  ChildProcess child(lock_holder, dir.path("LOCK"));
   EXPECT_EQ(child.read_line(),
             fmt::format("{} is held by process {}", dir.path("LOCK"), ::getpid()));
 }
@@ -58,7 +58,7 @@ void list_inherited(const std::string& dir) {
     if (target.starts_with(dir)) ChildProgram::say(target);
   }
 }
-const ChildProgram kListInherited("list_inherited", list_inherited);
+const ChildProgram inheritance_lister("list_inherited", list_inherited);
 
 TEST(PosixFileSystem, NothingOpenIsInherited) {
   const TempDir dir;
@@ -67,7 +67,7 @@ TEST(PosixFileSystem, NothingOpenIsInherited) {
   const auto reader = fs.open_read(dir.path("a"));
   const auto lock = fs.lock(dir.path("LOCK"));
   ASSERT_TRUE(file && reader && lock);
-  ChildProcess child(kListInherited, dir.path());
+  ChildProcess child(inheritance_lister, dir.path());
   EXPECT_EQ(child.read_line(), "");
   EXPECT_TRUE(child.wait());
 }
@@ -92,11 +92,11 @@ void append_beyond_limit(const std::string& path) {
   CHECK((*file)->append(c) && (*file)->sync());
   ChildProgram::say("done");
 }
-const ChildProgram kAppendBeyondLimit("append_beyond_limit", append_beyond_limit);
+const ChildProgram limited_appender("append_beyond_limit", append_beyond_limit);
 
 TEST(PosixFileSystem, AFailedAppendIsCutBackAndTheFileGoesOn) {
   const TempDir dir;
-  ChildProcess child(kAppendBeyondLimit, dir.path("a"));
+  ChildProcess child(limited_appender, dir.path("a"));
   EXPECT_EQ(child.read_line(), "done");
   EXPECT_TRUE(child.wait());
   PosixFileSystem fs;

@@ -67,15 +67,19 @@ double Random::exponential(double mean) {
   // Von Neumann's method. It needs only comparisons, so that it gives the same numbers on every
   // machine, which the logarithms of different processors do not. The chance that a run of falling
   // numbers from x on has odd length is e^-x.
-  for (double whole = 0;; ++whole) {
+  double whole = 0;
+  for (;;) {
     const double first = uniform();
-    double previous = first;
+    double last = first;
+    double u = uniform();
     bool is_odd = true;
-    for (double u = uniform(); u < previous; u = uniform()) {
-      previous = u;
+    while (u < last) {
+      last = u;
+      u = uniform();
       is_odd = !is_odd;
     }
     if (is_odd) return (whole + first) * mean;
+    ++whole;
   }
 }
 

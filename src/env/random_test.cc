@@ -156,7 +156,8 @@ TEST(Random, ShuffleReachesEveryPermutation) {
   for (int i = 0; i < 6000; ++i) {
     std::vector<int> v = {0, 1, 2};
     std::ranges::shuffle(v, random);
-    ++counts.at(static_cast<std::size_t>(v[0] * 2 + (v[1] > v[2] ? 1 : 0)));
+    const int permutation = v[0] * 2 + (v[1] > v[2] ? 1 : 0);
+    ++counts.at(static_cast<std::size_t>(permutation));
   }
   EXPECT_LT(chi_squared(counts, 1000), chi_squared_limit(6));
 }

@@ -41,7 +41,7 @@ class TempDir {
 // A program inside the test program, run by ChildProcess in a process of its own:
 //
 //   void hold_lock(const std::string& path) { ...; say("held"); ... }
-//   const ChildProgram kHoldLock("hold_lock", hold_lock);     // at namespace scope
+//   const ChildProgram lock_holder("hold_lock", hold_lock);  // at namespace scope
 class ChildProgram {
  public:
   ChildProgram(std::string name, void (*run)(const std::string& argument))

@@ -54,7 +54,9 @@ class Edge {
 
   Type type() const { return type_; }
   std::size_t capacity() const { return capacity_; }
-  std::size_t batch() const { return batch_ < capacity_ ? batch_ : capacity_; }
+  std::size_t batch() const {
+    return type_ == Type::kBounded && capacity_ < batch_ ? capacity_ : batch_;
+  }
   std::size_t credits() const { return credits_; }
   bool carries_epochs() const { return epochs_ && type_ != Type::kCredit; }
   bool can_fill() const { return type_ == Type::kBounded; }
