@@ -316,42 +316,44 @@ double run_sequential_io(std::uint64_t items, const std::string& dir) {
   return seconds;
 }
 
+// A chain of `stages` modules between a producer and a consumer, with one thread and with two.
+void measure_chain(const std::string& name, std::size_t stages, std::uint64_t items,
+                   Report& report) {
+  const std::uint64_t hops = stages + 1;
+  const std::uint64_t n = items / hops;
+  for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
+    const std::string where =
+        name + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    const auto rate = [&](double (*run)(std::uint64_t, std::size_t, std::size_t)) {
+      return best_rate(n * hops, [&] { return run(n, stages, threads); });
+    };
+    const double tbb = report.add("oneTBB queue, " + where, rate(&run_tbb), "items/s/hop");
+    report.add("oneTBB queue of batches, " + where, rate(&run_tbb_batched), "items/s/hop");
+    const double ours =
+        report.add("flow, " + where, rate(&run_threads), "items/s/hop", Goal::at_least(10e6));
+    report.add("flow / oneTBB queue, " + where, ours / tbb, "ratio", Goal::at_least(2));
+  }
+  report.add("flow simulation, " + name,
+             best_rate(n * hops, [&] { return run_simulation(n, stages); }), "items/s/hop");
+}
+
+void measure_spill(std::uint64_t items, const std::string& dir, Report& report) {
+  const double limit =
+      report.add("bytes of the items written and read once, sequentially",
+                 best_rate(items, [&] { return run_sequential_io(items, dir); }), "items/s");
+  const double spill =
+      report.add("flow, spilling edge with one item in memory",
+                 best_rate(items, [&] { return run_spill(items, dir); }), "items/s");
+  report.add("spilling edge / sequential i/o", spill / limit, "ratio");
+}
+
 }  // namespace
 
 base::Status run_flow(const Options& options, Report& report) {
   const std::uint64_t items = options.quick ? 3'000'000 : 30'000'000;
-  struct Shape {
-    const char* name;
-    std::size_t stages;
-  };
-  for (const auto& [name, stages] : {Shape{"one hop", 0}, Shape{"8 modules", 6}}) {
-    const std::uint64_t hops = stages + 1;
-    const std::uint64_t n = items / hops;
-    for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
-      const std::string where = std::string(name) + ", " + std::to_string(threads) +
-                                (threads == 1 ? " thread" : " threads");
-      const double tbb = report.add(
-          "oneTBB queue, " + where,
-          best_rate(n * hops, [&] { return run_tbb(n, stages, threads); }), "items/s/hop");
-      report.add("oneTBB queue of batches, " + where,
-                 best_rate(n * hops, [&] { return run_tbb_batched(n, stages, threads); }),
-                 "items/s/hop");
-      const double ours = report.add(
-          "flow, " + where, best_rate(n * hops, [&] { return run_threads(n, stages, threads); }),
-          "items/s/hop", Goal::at_least(10e6));
-      report.add("flow / oneTBB queue, " + where, ours / tbb, "ratio", Goal::at_least(2));
-    }
-    report.add(std::string("flow simulation, ") + name,
-               best_rate(n * hops, [&] { return run_simulation(n, stages); }), "items/s/hop");
-  }
-  const std::uint64_t spilled = items / 3;
-  const double limit = report.add(
-      "bytes of the items written and read once, sequentially",
-      best_rate(spilled, [&] { return run_sequential_io(spilled, options.dir); }), "items/s");
-  const double spill =
-      report.add("flow, spilling edge with nothing kept in memory",
-                 best_rate(spilled, [&] { return run_spill(spilled, options.dir); }), "items/s");
-  report.add("spilling edge / sequential i/o", spill / limit, "ratio");
+  measure_chain("one hop", 0, items, report);
+  measure_chain("8 modules", 6, items, report);
+  measure_spill(items / 3, options.dir, report);
   return {};
 }
 

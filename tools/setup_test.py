@@ -310,5 +310,42 @@ class TestCommand(Toy):
         self.assertEqual(done.returncode, 1)
 
 
+class Ci(testing.TestCase):
+    """.ci/run, round commands that only say what they are told."""
+
+    def run_with(self, test, lint="exit 0"):
+        self.write("tools/packages", "")
+        for name in (".ci/run", "tools/common.sh"):
+            with open(os.path.join(testing.ROOT, name), encoding="utf-8") as file:
+                self.write(name, file.read(), 0o755)
+        for name, script in (("test", test), ("tools/format", "exit 0"), ("tools/lint", lint)):
+            self.write(name, f"#!/bin/bash\n{script}\n", 0o755)
+        done = testing.run([os.path.join(self.folder, ".ci/run")])
+        return done.stdout.splitlines()[-1], done.returncode
+
+    def test_sums_all_sections(self):
+        test = "echo noise; echo 5 passed, 0 failed, 2 skipped"
+        self.assertEqual(self.run_with(test), ("17 passed, 0 failed, 6 skipped", 0))
+
+    def test_failed_test_fails_it_and_the_rest_still_runs(self):
+        test = (
+            "if [[ ${2-} == asan ]]; then echo 5 passed, 1 failed, 0 skipped; exit 1; fi\n"
+            "echo 5 passed, 0 failed, 0 skipped"
+        )
+        self.assertEqual(self.run_with(test), ("17 passed, 1 failed, 0 skipped", 1))
+
+    def test_failed_check_counts(self):
+        test = "echo 1 passed, 0 failed, 0 skipped"
+        result = self.run_with(test, lint="echo a.cc:1: wrong; exit 1")
+        self.assertEqual(result, ("4 passed, 1 failed, 0 skipped", 1))
+
+    def test_failure_that_is_not_counted_counts(self):
+        test = "echo 1 passed, 0 failed, 0 skipped; exit 1"
+        self.assertEqual(self.run_with(test), ("5 passed, 3 failed, 0 skipped", 1))
+
+    def test_section_without_a_count_counts_as_one(self):
+        self.assertEqual(self.run_with("exit 2"), ("2 passed, 3 failed, 0 skipped", 1))
+
+
 if __name__ == "__main__":
     unittest.main()

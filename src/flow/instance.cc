@@ -229,9 +229,8 @@ std::size_t Instance::deliver_slice(std::size_t slice, std::size_t budget, std::
 
 bool Instance::more_input() const {
   if (marked_inputs_ > 0 && aligned_ == marked_inputs_) return true;  // a commit is due
-  return std::ranges::any_of(inputs_, [](const LaneBase* lane) {
-    return lane->marker() == kNoEpoch && lane->has_more();
-  });
+  return std::ranges::any_of(
+      inputs_, [](const LaneBase* lane) { return lane->marker() == kNoEpoch && lane->has_more(); });
 }
 
 bool Instance::produce(std::size_t budget) {

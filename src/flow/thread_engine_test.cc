@@ -75,9 +75,8 @@ TEST(ThreadEngineThreads, WakerBringsInWhatAnotherThreadHas) {
   const env::RealClock clock;
   Mailbox* mailbox = nullptr;
   Graph graph;
-  auto box = graph.add<Mailbox>("mailbox", {}, std::function<void(Mailbox&)>([&](Mailbox& self) {
-                                  mailbox = &self;
-                                }));
+  auto box = graph.add<Mailbox>(
+      "mailbox", {}, std::function<void(Mailbox&)>([&](Mailbox& self) { mailbox = &self; }));
   auto sink = graph.add<Sink>("sink", {});
   graph.connect(box, &Mailbox::output, sink, &Sink::input);
   ThreadEngine engine(std::move(graph), {.clock = &clock}, 1);
