@@ -10,20 +10,20 @@
 namespace meguri::app {
 namespace {
 
-const std::vector<std::string> kNames = {"crawl", "version", "bench", "url"};
+const std::vector<std::string> names = {"crawl", "version", "bench", "url"};
 
 TEST(NearestName, FindsSlips) {
-  EXPECT_EQ(nearest_name("crwl", kNames), "crawl");
-  EXPECT_EQ(nearest_name("verison", kNames), "version");
-  EXPECT_EQ(nearest_name("benches", kNames), "bench");
-  EXPECT_EQ(nearest_name("ulr", kNames), "url");
+  EXPECT_EQ(nearest_name("crwl", names), "crawl");
+  EXPECT_EQ(nearest_name("verison", names), "version");
+  EXPECT_EQ(nearest_name("benches", names), "bench");
+  EXPECT_EQ(nearest_name("ulr", names), "url");
 }
 
 TEST(NearestName, DoesNotGuessWildly) {
-  EXPECT_EQ(nearest_name("frobnicate", kNames), std::nullopt);
-  EXPECT_EQ(nearest_name("x", kNames), std::nullopt);
-  EXPECT_EQ(nearest_name("", kNames), std::nullopt);
-  EXPECT_EQ(nearest_name(std::string(100'000, 'c'), kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("frobnicate", names), std::nullopt);
+  EXPECT_EQ(nearest_name("x", names), std::nullopt);
+  EXPECT_EQ(nearest_name("", names), std::nullopt);
+  EXPECT_EQ(nearest_name(std::string(100'000, 'c'), names), std::nullopt);
   EXPECT_EQ(nearest_name("crawl", {}), std::nullopt);
 }
 
