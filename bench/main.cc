@@ -2,7 +2,6 @@
 // measures against.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -30,17 +29,12 @@ struct Arguments {
   bool json = false;
 };
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.set_help_flag("-h,--help", "Print this help");
-  app.add_option("NAME", arguments.bench, "Which benchmark; 'list' names them")
-      ->required()
-      ->type_name("");
-  app.add_flag("--quick", arguments.options.quick, "The same on a smaller load");
-  app.add_flag("--json", arguments.json, "Print one JSON object");
-  app.add_option("--dir", arguments.options.dir, "Scratch folder")->type_name("DIR");
-  app.add_option("--output", arguments.output, "Write the report to this file too")
-      ->type_name("FILE");
-  app.footer("Example:\n  meguri bench flow --quick");
+void declare(app::Options options, Arguments& arguments) {
+  options.argument("NAME", arguments.bench, "Which benchmark; 'list' names them");
+  options.flag("--quick", arguments.options.quick, "The same on a smaller load");
+  options.flag("--json", arguments.json, "Print one JSON object");
+  options.option("--dir", "DIR", arguments.options.dir, "Scratch folder");
+  options.option("--output", "FILE", arguments.output, "Write the report to this file too");
 }
 
 base::Result<const Bench*> find_bench(const std::string& name) {
@@ -89,9 +83,10 @@ base::Status run(Arguments& arguments, app::Output& out) {
 int run_program(std::vector<std::string> words) {
   app::Output out(stdout);
   Arguments arguments;
-  CLI::App app("Measure a part of the program on this machine", kName);
-  declare(app, arguments);
-  if (const auto ended = app::parse_command_line(app, std::move(words), out)) return *ended;
+  app::CommandLine line(kName, "Measure a part of the program on this machine",
+                        "Example:\n  meguri bench flow --quick");
+  declare(line.options(), arguments);
+  if (const auto ended = line.parse(std::move(words), out)) return *ended;
   const base::Status status = run(arguments, out);
   return app::finish(kName, status, out);
 }

@@ -135,7 +135,7 @@ class Includes(CheckCase):
                 "src/env/clock.cc": "auto t = std::chrono::steady_clock::now();\n",
                 "src/env/posix.cc": "#include <filesystem>\n",
                 "src/env/rocksdb_store.cc": "#include <rocksdb/db.h>\n",
-                "src/app/main.cc": "#include <CLI/CLI.hpp>\n",
+                "src/app/command_line.cc": "#include <CLI/CLI.hpp>\n",
                 "bench/flow.cc": "#include <tbb/concurrent_queue.h>\n#include <chrono>\n"
                 "auto t = std::chrono::steady_clock::now();\n",
             }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -29,13 +28,13 @@ base::Result<std::string> folder_of_program() {
 // not: so they are a program of their own, and this command becomes it.
 class BenchCommand final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("NAME", name_, "Which benchmark; 'list' names them")->required()->type_name("");
-    app.add_flag("--quick", quick_, "The same on a smaller load, within a minute");
-    app.add_flag("--json", json_, "Print one JSON object");
-    app.add_option("--dir", dir_, "Scratch folder; a new folder in it is removed at the end")
-        ->type_name("DIR");
-    app.add_option("--output", output_, "Write the report to this file too")->type_name("FILE");
+  void declare(Options options) override {
+    options.argument("NAME", name_, "Which benchmark; 'list' names them");
+    options.flag("--quick", quick_, "The same on a smaller load, within a minute");
+    options.flag("--json", json_, "Print one JSON object");
+    options.option("--dir", "DIR", dir_,
+                   "Scratch folder; a new folder in it is removed at the end");
+    options.option("--output", "FILE", output_, "Write the report to this file too");
   }
 
   base::Status run(Output& out) override {

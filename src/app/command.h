@@ -4,12 +4,9 @@
 #include <memory>
 #include <span>
 
+#include "app/command_line.h"
 #include "app/output.h"
 #include "base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace meguri::app {
 
@@ -22,7 +19,7 @@ class Command {
   Command& operator=(const Command&) = delete;
   virtual ~Command() = default;
 
-  virtual void declare(CLI::App& app) = 0;  // adds options and positional arguments to `app`
+  virtual void declare(Options options) = 0;  // says what it can be told
   // Called once, after a successful parse. The result goes to `out`, progress to stderr. An error
   // of kInvalid is wrong use (exit code 2), every other a failure (1).
   virtual base::Status run(Output& out) = 0;

@@ -66,26 +66,65 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& app,
 
 }  // namespace
 
-std::optional<int> parse_command_line(CLI::App& app, std::vector<std::string> arguments,
-                                      Output& out) {
+void Options::flag(const std::string& name, bool& value, const std::string& help) {
+  app_->add_flag(name, value, help);
+}
+
+void Options::option(const std::string& name, const std::string& type, std::string& value,
+                     const std::string& help) {
+  app_->add_option(name, value, help)->type_name(type);
+}
+
+void Options::argument(const std::string& name, std::string& value, const std::string& help) {
+  app_->add_option(name, value, help)->required()->type_name("");
+}
+
+CommandLine::CommandLine(const std::string& program, const std::string& about,
+                         const std::string& footer)
+    : app_(std::make_unique<CLI::App>(about + "\n", program)) {
+  app_->set_help_flag("-h,--help", "Print this help");
+  app_->get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app_->footer(footer);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::set_version(const std::string& text) {
+  app_->set_version_flag("--version", text, "Say which version this is");
+}
+
+Options CommandLine::options() { return Options(*app_); }
+
+Options CommandLine::add_command(const std::string& name, const std::string& summary,
+                                 const std::string& example) {
+  CLI::App* command = app_->add_subcommand(name, summary);
+  command->group("Commands")->footer("Example:\n  " + example);
+  return Options(*command);
+}
+
+std::optional<int> CommandLine::parse(std::vector<std::string> arguments, Output& out) {
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
-    app.parse(std::move(arguments));
+    app_->parse(std::move(arguments));
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    const CLI::App& command = deepest_command(app);
+    const CLI::App& command = deepest_command(*app_);
     const CLI::App* parent = command.get_parent();
     out.write(command.help(parent == nullptr ? "" : full_name(*parent)));
   } catch (const CLI::CallForVersion& version) {
     out.print("{}\n", version.what());
   } catch (const CLI::ParseError& error) {
-    const CLI::App& command = deepest_command(app);
+    const CLI::App& command = deepest_command(*app_);
     const std::string name = full_name(command);
     return report_error(name, base::Error(base::ErrorCode::kInvalid,
                                           fmt::format("{}; see '{} --help'",
-                                                      sentence_of(error, app, command), name)));
+                                                      sentence_of(error, *app_, command), name)));
   }
-  return finish(app.get_name(), {}, out);
+  return finish(app_->get_name(), {}, out);
+}
+
+bool CommandLine::was_named(const std::string& command) const {
+  return app_->got_subcommand(command);
 }
 
 int report_error(std::string_view who, const base::Error& error) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -58,23 +57,35 @@ TEST(ReportError, WrongUseHasItsOwnExitCode) {
   EXPECT_EQ(report_error("t", base::Error(base::ErrorCode::kNoSpace, "x")), kExitFailed);
 }
 
-TEST(ParseCommandLine, ReadsOptionsOfTheCommandThatWasNamed) {
-  CLI::App app("about", "program");
-  CLI::App* command = app.add_subcommand("go", "goes");
+TEST(CommandLine, ReadsOptionsOfTheCommandThatWasNamed) {
+  CommandLine line("program", "about", "");
   std::string where;
-  command->add_option("--where", where);
+  std::string what;
+  bool fast = false;
+  Options go = line.add_command("go", "goes", "program go x");
+  go.option("--where", "PLACE", where, "where to");
+  go.flag("--fast", fast, "at once");
+  go.argument("WHAT", what, "what goes");
+  line.add_command("stay", "stays", "program stay");
+
   Output out(stdout);
-  EXPECT_EQ(parse_command_line(app, {"go", "--where", "a b"}, out), std::nullopt);
+  EXPECT_EQ(line.parse({"go", "--where", "a b", "x"}, out), std::nullopt);
   EXPECT_EQ(where, "a b");
+  EXPECT_EQ(what, "x");
+  EXPECT_FALSE(fast);
+  EXPECT_TRUE(line.was_named("go"));
+  EXPECT_FALSE(line.was_named("stay"));
 }
 
-TEST(ParseCommandLine, WrongUseEndsWithTwo) {
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"gone"}, {"go", "--were"}, {"go", "extra"}, {"-x"}}) {
-    CLI::App app("about", "program");
-    app.add_subcommand("go", "goes")->add_flag("--where");
+TEST(CommandLine, WrongUseEndsWithTwo) {
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& arguments :
+       {Arguments{"gone"}, Arguments{"go", "--were"}, Arguments{"go", "extra"}, Arguments{"-x"}}) {
+    CommandLine line("program", "about", "");
+    bool fast = false;
+    line.add_command("go", "goes", "program go").flag("--fast", fast, "at once");
     Output out(stdout);
-    EXPECT_EQ(parse_command_line(app, arguments, out), kExitWrongUse) << arguments.front();
+    EXPECT_EQ(line.parse(arguments, out), kExitWrongUse) << arguments.front();
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -17,7 +16,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Meguri keeps an archive of a part of the web current for ever: it visits each page as often\n"
-    "as that page changes, never troubles a server, and keeps every version.\n";
+    "as that page changes, never troubles a server, and keeps every version.";
 
 // `meguri help` and `meguri help NAME` are what people type first.
 std::vector<std::string> help_as_option(std::vector<std::string> arguments) {
@@ -32,26 +31,23 @@ std::vector<std::string> help_as_option(std::vector<std::string> arguments) {
 
 int run_program(std::vector<std::string> arguments) {
   Output out(stdout);
-  CLI::App app(kAbout, "meguri");
-  app.set_version_flag("--version", fmt::format("meguri {}", version()), "Say which version");
-  app.set_help_flag("-h,--help", "Print this help");
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.footer("'meguri COMMAND --help' explains a command.\n\nExample:\n  meguri version --json");
+  CommandLine line("meguri", kAbout,
+                   "'meguri COMMAND --help' explains a command.\n\n"
+                   "Example:\n  meguri version --json");
+  line.set_version(fmt::format("meguri {}", version()));
 
-  // The options of a command point into it, so all are made before the line is read.
+  // The options of a command are its members, so all are made before the line is read.
   std::vector<std::unique_ptr<Command>> made;
   for (const CommandEntry& entry : commands()) {
-    CLI::App* command = app.add_subcommand(entry.name, entry.summary);
-    command->group("Commands")->footer(fmt::format("Example:\n  {}", entry.example));
     made.push_back(entry.make());
-    made.back()->declare(*command);
+    made.back()->declare(line.add_command(entry.name, entry.summary, entry.example));
   }
 
-  const auto ended = parse_command_line(app, help_as_option(std::move(arguments)), out);
+  const auto ended = line.parse(help_as_option(std::move(arguments)), out);
   if (ended) return *ended;
   for (std::size_t i = 0; i < made.size(); ++i) {
     const char* name = commands()[i].name;
-    if (!app.got_subcommand(name)) continue;
+    if (!line.was_named(name)) continue;
     return finish(fmt::format("meguri {}", name), made[i]->run(out), out);
   }
   return report_error("meguri", base::Error(base::ErrorCode::kInvalid,

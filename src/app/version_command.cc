@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "app/build_info.h"
@@ -10,7 +9,7 @@ namespace {
 
 class VersionCommand final : public Command {
  public:
-  void declare(CLI::App& app) override { app.add_flag("--json", json_, "Print one JSON object"); }
+  void declare(Options options) override { options.flag("--json", json_, "Print one JSON object"); }
 
   base::Status run(Output& out) override {
     if (json_) {
