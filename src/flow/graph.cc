@@ -88,15 +88,15 @@ std::optional<std::vector<std::size_t>> find_cycle(const Successors& next) {
 
 std::vector<bool> reachable_from(const Successors& next, std::size_t start) {
   std::vector<bool> seen(next.size(), false);
-  std::vector<std::size_t> todo{start};
+  std::vector<std::size_t> open{start};
   seen[start] = true;
-  while (!todo.empty()) {
-    const std::size_t node = todo.back();
-    todo.pop_back();
+  while (!open.empty()) {
+    const std::size_t node = open.back();
+    open.pop_back();
     for (const std::size_t successor : next[node]) {
       if (seen[successor]) continue;
       seen[successor] = true;
-      todo.push_back(successor);
+      open.push_back(successor);
     }
   }
   return seen;
