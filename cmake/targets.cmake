@@ -7,7 +7,8 @@ endif()
 # meguri_library(NAME [DEPENDS ours...] [LINK third-party...])
 #
 # Makes the library meguri_NAME of the folder src/NAME, or of the top-level folder NAME, and beside
-# it the program NAME_test of its *_test.cc and, in the fuzz preset, one program for each *_fuzz.cc.
+# it the program NAME_test of its *_test.cc, and one program for each *_fuzz.cc. In the fuzz preset
+# that program fuzzes; elsewhere it runs over what src/NAME/corpus/X_fuzz holds, as a test.
 # Includes are written "NAME/file.h". main.cc belongs to a meguri_program.
 function(meguri_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
@@ -50,15 +51,30 @@ function(meguri_library name)
       NO_PRETTY_VALUES)
   endif()
 
+  foreach(source IN LISTS fuzzers)
+    get_filename_component(fuzzer "${source}" NAME_WE)
+    meguri_fuzzer(${name} ${fuzzer} "${source}" "${root}/${name}/corpus/${fuzzer}")
+  endforeach()
+endfunction()
+
+# meguri_fuzzer(LIBRARY NAME SOURCE CORPUS)
+function(meguri_fuzzer library name source corpus)
+  if(NOT MEGURI_FUZZ AND NOT GTest_FOUND)
+    return()
+  endif()
+  set(target ${library}_${name})
+  add_executable(${target} "${source}")
+  target_link_libraries(${target} PRIVATE meguri_${library})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                             "${CMAKE_BINARY_DIR}/fuzzers")
   if(MEGURI_FUZZ)
-    foreach(source IN LISTS fuzzers)
-      get_filename_component(fuzzer "${source}" NAME_WE)
-      add_executable(${name}_${fuzzer} "${source}")
-      target_link_libraries(${name}_${fuzzer} PRIVATE meguri_${name})
-      target_link_options(${name}_${fuzzer} PRIVATE -fsanitize=fuzzer)
-      set_target_properties(${name}_${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                                         "${CMAKE_BINARY_DIR}/fuzzers")
-    endforeach()
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME ${library}.LongFuzz.${name}
+             COMMAND "${CMAKE_SOURCE_DIR}/tools/fuzz" $<TARGET_FILE:${target}> "${corpus}")
+  else()
+    target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tools/replay_corpus.cc")
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
+    add_test(NAME ${library}.Corpus.${name} COMMAND ${target} "${corpus}")
   endif()
 endfunction()
 
