@@ -1,4 +1,5 @@
-// Charsets of the WHATWG Encoding Standard: labels, finding a document's charset, to and from UTF-8.
+// Charsets of the WHATWG Encoding Standard: labels, finding a document's charset, to and from
+// UTF-8.
 #pragma once
 
 #include <cstdint>
