@@ -12,14 +12,18 @@
 
 namespace meguri::web {
 
+// The bytes of a file; nullopt if it cannot be read.
+inline std::optional<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);  // tidy: allow test data
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 // The bytes of `name` in the folder MEGURI_TEST_DATA; nullopt where it is missing.
 inline std::optional<std::string> read_test_data(std::string_view name) {
   const char* folder = std::getenv("MEGURI_TEST_DATA");
   std::string path = folder != nullptr ? folder : "../shared/data";
-  path.append("/").append(name);
-  std::ifstream file(path, std::ios::binary);  // tidy: allow test data
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_file(path.append("/").append(name));
 }
 
 }  // namespace meguri::web
