@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::array kBenches = {
     Bench{"flow", "items per second through the flow runtime, against oneTBB", &run_flow},
+    Bench{"web", "HTML, URLs and robots.txt read per second, against Gumbo, libxml2 and MyHTML",
+          &run_web},
 };
 
 }  // namespace

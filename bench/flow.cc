@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "bench/benches.h"
+#include "bench/timing.h"
 #include "env/clock.h"
 #include "env/posix_file_system.h"
 #include "flow/graph.h"
@@ -34,7 +35,6 @@ struct Message {
 };
 
 constexpr std::size_t kCapacity = flow::Edge::kCapacity;  // of every queue, ours and theirs
-constexpr std::size_t kRounds = 3;                        // the best of which counts
 
 }  // namespace
 }  // namespace meguri::bench
@@ -102,21 +102,6 @@ class Consumer final : public flow::Module {
 
 std::uint64_t expected_sum(std::uint64_t items, std::size_t stages) {
   return items * (items - 1) / 2 + items * stages;
-}
-
-double seconds_of(const std::function<void()>& work) {
-  const env::RealClock clock;
-  const std::int64_t start = clock.nanoseconds();
-  work();
-  return static_cast<double>(clock.nanoseconds() - start) / 1e9;
-}
-
-double best_rate(std::uint64_t items, const std::function<double()>& seconds) {
-  double best = 0;
-  for (std::size_t i = 0; i < kRounds; ++i) {
-    best = std::max(best, static_cast<double>(items) / seconds());
-  }
-  return best;
 }
 
 struct Chain {
@@ -359,12 +344,13 @@ void measure_chain(const std::string& name, std::size_t stages, std::uint64_t it
 }
 
 void measure_spill(std::uint64_t items, const std::string& dir, Report& report) {
-  const double limit =
-      report.add("bytes of the items written and read once, sequentially",
-                 best_rate(items, [&] { return run_sequential_io(items, dir); }), "items/s");
-  const double spill =
-      report.add("flow, spilling edge with one item in memory",
-                 best_rate(items, [&] { return run_spill(items, dir); }), "items/s");
+  const double limit = report.add(
+      "bytes of the items written and read once, sequentially",
+      best_rate(static_cast<double>(items), [&] { return run_sequential_io(items, dir); }),
+      "items/s");
+  const double spill = report.add(
+      "flow, spilling edge with one item in memory",
+      best_rate(static_cast<double>(items), [&] { return run_spill(items, dir); }), "items/s");
   report.add("spilling edge / sequential i/o", spill / limit, "ratio");
 }
 
