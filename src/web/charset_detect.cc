@@ -37,6 +37,30 @@ bool is_iso_2022_jp(std::string_view bytes) {
   return !text.contains(kReplacementUtf8);
 }
 
+// Whether all but a few characters beyond ASCII are well-formed UTF-8: a page made of several
+// parts, or cut within a character, has a fault somewhere, and bytes of another charset hardly ever
+// form so many.
+bool is_mostly_utf8(std::string_view text) {
+  constexpr std::size_t kWholePerBroken = 10;
+  std::size_t whole = 0;
+  std::size_t broken = 0;
+  while (!text.empty()) {
+    const Utf8Front front = utf8_front(text);
+    if (front.kind != Utf8Front::Kind::kWhole) {
+      ++broken;
+    } else if (front.length > 1) {
+      ++whole;
+    }
+    text.remove_prefix(front.length);
+  }
+  return whole >= broken * kWholePerBroken;
+}
+
+// uchardet's name for Korean is not among the standard's labels.
+std::optional<Charset> charset_of_uchardet(std::string_view name) {
+  return name == "UHC" ? Charset::kEucKr : charset_of_label(name);
+}
+
 std::optional<Charset> ask_uchardet(std::string_view text) {
   const std::unique_ptr<uchardet, decltype(&uchardet_delete)> judge(uchardet_new(),
                                                                     &uchardet_delete);
@@ -44,7 +68,7 @@ std::optional<Charset> ask_uchardet(std::string_view text) {
     return std::nullopt;
   }
   uchardet_data_end(judge.get());
-  const auto charset = charset_of_label(uchardet_get_charset(judge.get()));
+  const auto charset = charset_of_uchardet(uchardet_get_charset(judge.get()));
   // Valid UTF-8 was looked for before, and a text without byte order mark is not UTF-16.
   if (charset == Charset::kReplacement || charset == Charset::kUtf16Be ||
       charset == Charset::kUtf16Le) {
@@ -78,7 +102,8 @@ std::optional<Charset> detect_charset(std::string_view first_bytes) {
   }
   const std::string_view invalid = bytes.substr(valid_utf8_prefix(bytes));
   if (invalid.empty() || utf8_front(invalid).kind == Utf8Front::Kind::kCut) return Charset::kUtf8;
-  return ask_uchardet(text_to_judge(bytes));
+  const std::string text = text_to_judge(bytes);
+  return is_mostly_utf8(text) ? Charset::kUtf8 : ask_uchardet(text);
 }
 
 CharsetFinding find_charset(std::string_view first_bytes,

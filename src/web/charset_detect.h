@@ -63,8 +63,9 @@ std::optional<Charset> charset_of_css_rule(std::string_view first_bytes);
 // The charset within the value of a "Content-Type" <meta>, or of the header itself.
 std::optional<Charset> charset_of_content_type(std::string_view value);
 
-// A guess from the bytes: UTF-8 if they are valid and not only ASCII, ISO-2022-JP by its escapes,
-// else what uchardet says of the parts that are not ASCII. nullopt for ASCII only, or no idea.
+// A guess from the bytes: UTF-8 if they are valid, but for few faults, and not only ASCII;
+// ISO-2022-JP by its escapes; else what uchardet says of the parts that are not ASCII. nullopt for
+// ASCII only, or no idea.
 std::optional<Charset> detect_charset(std::string_view first_bytes);
 
 }  // namespace meguri::web

@@ -17,9 +17,9 @@ constexpr std::size_t kLanguageHintBytesMax = 64;
 // What else is known; empty where nothing is. They tip the balance between languages that are
 // near to each other, and cannot outweigh a text that is clearly in another one.
 struct LanguageHints {
-  std::string_view content_language;  // the header, such as "ja" or "de-AT, en"
-  std::string_view html_lang;         // the attribute of the root element
-  std::string_view top_level_domain;  // such as "jp"
+  std::string_view content_language = {};  // the header, such as "ja" or "de-AT, en"
+  std::string_view html_lang = {};         // the attribute of the root element
+  std::string_view top_level_domain = {};  // such as "jp"
 };
 
 struct LanguageShare {
