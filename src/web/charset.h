@@ -1,8 +1,14 @@
+<<<<<<< HEAD
 // Charsets of the WHATWG Encoding Standard: labels, finding a document's charset, to and from
 // UTF-8.
+=======
+// Charsets of the WHATWG Encoding Standard: labels, and text to and from UTF-8.
+>>>>>>> w-charset
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,13 +59,53 @@ enum class Charset : std::uint8_t {
   kUtf16Le,
   kXUserDefined,
 };
+constexpr std::size_t kCharsetCount = static_cast<std::size_t>(Charset::kXUserDefined) + 1;
 
 std::string_view name_of(Charset charset);
 
 // The charset a label means, in any case and with spaces around it; nullopt if no such label.
 std::optional<Charset> charset_of_label(std::string_view label);
 
-// Writes code points in a charset, one after the other, for URL queries and forms.
+// What becomes of a byte order mark of the text's own charset (UTF-8 or UTF-16) at its start.
+enum class Bom : std::uint8_t { kDrop, kKeep };
+
+// No charset makes more bytes of UTF-8 out of one byte.
+constexpr std::size_t kUtf8PerByteMax = 3;
+
+// Reads a text piece by piece; a piece may end anywhere, within a character too. Bytes that mean
+// nothing become U+FFFD as in the standard, and never swallow an ASCII byte behind them. Holds at
+// most three bytes back. What it writes is valid UTF-8, at most kUtf8PerByteMax bytes for each byte
+// read. The first Decoder of a charset in the process builds its table, in a few milliseconds.
+// Different objects may be used from different threads at once.
+class Decoder {
+ public:
+  explicit Decoder(Charset charset, Bom bom = Bom::kDrop);
+  ~Decoder();
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+
+  // Appends what the bytes read so far surely mean to `utf8`.
+  void append(std::string_view bytes, std::string* utf8);
+
+  // Ends the text: a character still cut becomes U+FFFD. The object is then as newly made.
+  void finish(std::string* utf8);
+
+  class Machine;
+
+ private:
+  void drop_bom(std::size_t start, std::string* utf8);
+
+  std::unique_ptr<Machine> machine_;
+  Bom bom_;
+  bool at_start_ = true;
+};
+
+// Appends the whole text `bytes`, read as `charset`, to `utf8`.
+void decode(std::string_view bytes, Charset charset, std::string* utf8, Bom bom = Bom::kDrop);
+
+// Writes code points in a charset, one after the other, for URL queries and forms. UTF-16 and
+// "replacement" are never written: they become UTF-8, as in the standard.
+// Different objects may be used from different threads at once.
 class Encoder {
  public:
   explicit Encoder(Charset charset);
@@ -72,7 +118,15 @@ class Encoder {
   void finish(std::string* out);
 
  private:
+  // The character set that ISO-2022-JP bytes are in.
+  enum class Shift : std::uint8_t { kAscii, kRoman, kJis0208 };
+
+  std::optional<char32_t> append_iso_2022_jp(char32_t code_point, std::string* out);
+  std::optional<char32_t> append_jis_0208(char32_t code_point, std::string* out);
+  void shift_to(Shift shift, std::string* out);
+
   Charset charset_;
+  Shift shift_ = Shift::kAscii;
 };
 
 }  // namespace meguri::web

@@ -1,0 +1,123 @@
+#include "web/charset_detect.h"
+
+#include <uchardet.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "web/utf8.h"
+
+namespace meguri::web {
+namespace {
+
+// The parts of `bytes` that are not only ASCII, each with what stands around it up to a tag or the
+// end of its line. No charset that uchardet knows has '<', '>' or a line feed within a character,
+// but for ISO-2022-JP, which is found before.
+std::string text_to_judge(std::string_view bytes) {
+  constexpr std::string_view kEnds = "<>\r\n";
+  std::string text;
+  while (!bytes.empty() && text.size() < kDetectBytesMax) {
+    const std::size_t length = std::min(bytes.find_first_of(kEnds), bytes.size());
+    const std::string_view part = bytes.substr(0, length);
+    bytes.remove_prefix(std::min(length + 1, bytes.size()));
+    if (ascii_prefix(part) == part.size()) continue;
+    text.append(part.substr(0, kDetectBytesMax - text.size())).push_back('\n');
+  }
+  return text;
+}
+
+// ISO-2022-JP is ASCII with escapes; no other text has these and reads without a fault.
+bool is_iso_2022_jp(std::string_view bytes) {
+  const std::size_t start = bytes.find("\x1B$");
+  if (start == std::string_view::npos) return false;
+  std::string text;
+  Decoder decoder(Charset::kIso2022Jp);
+  decoder.append(bytes.substr(start, kDetectBytesMax), &text);  // its end may be cut: no finish()
+  return !text.contains(kReplacementUtf8);
+}
+
+// Whether all but a few characters beyond ASCII are well-formed UTF-8: a page made of several
+// parts, or cut within a character, has a fault somewhere, and bytes of another charset hardly ever
+// form so many.
+bool is_mostly_utf8(std::string_view text) {
+  constexpr std::size_t kWholePerBroken = 10;
+  std::size_t whole = 0;
+  std::size_t broken = 0;
+  while (!text.empty()) {
+    const Utf8Front front = utf8_front(text);
+    if (front.kind != Utf8Front::Kind::kWhole) {
+      ++broken;
+    } else if (front.length > 1) {
+      ++whole;
+    }
+    text.remove_prefix(front.length);
+  }
+  return whole >= broken * kWholePerBroken;
+}
+
+// uchardet's name for Korean is not among the standard's labels.
+std::optional<Charset> charset_of_uchardet(std::string_view name) {
+  return name == "UHC" ? Charset::kEucKr : charset_of_label(name);
+}
+
+std::optional<Charset> ask_uchardet(std::string_view text) {
+  const std::unique_ptr<uchardet, decltype(&uchardet_delete)> judge(uchardet_new(),
+                                                                    &uchardet_delete);
+  if (!judge || uchardet_handle_data(judge.get(), text.data(), text.size()) != 0) {
+    return std::nullopt;
+  }
+  uchardet_data_end(judge.get());
+  const auto charset = charset_of_uchardet(uchardet_get_charset(judge.get()));
+  // Valid UTF-8 was looked for before, and a text without byte order mark is not UTF-16.
+  if (charset == Charset::kReplacement || charset == Charset::kUtf16Be ||
+      charset == Charset::kUtf16Le) {
+    return std::nullopt;
+  }
+  return charset;
+}
+
+std::optional<CharsetFinding> declared_charset(std::string_view first_bytes, DocumentKind kind) {
+  const auto found_by = [](CharsetSource source) {
+    return [source](Charset charset) { return CharsetFinding{charset, source}; };
+  };
+  switch (kind) {
+    case DocumentKind::kHtml: return prescan_html(first_bytes, kMetaBytesMax);
+    case DocumentKind::kXml:
+      return charset_of_xml_declaration(first_bytes)
+          .transform(found_by(CharsetSource::kXmlDeclaration));
+    case DocumentKind::kCss:
+      return charset_of_css_rule(first_bytes).transform(found_by(CharsetSource::kMeta));
+    case DocumentKind::kText: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Charset> detect_charset(std::string_view first_bytes) {
+  const std::string_view bytes = first_bytes.substr(0, kDetectScanMax);
+  if (ascii_prefix(bytes) == bytes.size()) {
+    return is_iso_2022_jp(bytes) ? std::optional(Charset::kIso2022Jp) : std::nullopt;
+  }
+  const std::string_view invalid = bytes.substr(valid_utf8_prefix(bytes));
+  if (invalid.empty() || utf8_front(invalid).kind == Utf8Front::Kind::kCut) return Charset::kUtf8;
+  const std::string text = text_to_judge(bytes);
+  return is_mostly_utf8(text) ? Charset::kUtf8 : ask_uchardet(text);
+}
+
+CharsetFinding find_charset(std::string_view first_bytes,
+                            std::optional<std::string_view> header_label, DocumentKind kind) {
+  if (const auto charset = charset_of_bom(first_bytes)) return {*charset, CharsetSource::kBom};
+  if (header_label) {
+    if (const auto charset = charset_of_label(*header_label)) {
+      return {*charset, CharsetSource::kHeader};
+    }
+  }
+  if (const auto declared = declared_charset(first_bytes, kind)) return *declared;
+  if (const auto charset = detect_charset(first_bytes)) return {*charset, CharsetSource::kDetected};
+  const bool utf8_by_format = kind == DocumentKind::kXml || kind == DocumentKind::kCss;
+  return {utf8_by_format ? Charset::kUtf8 : Charset::kWindows1252, CharsetSource::kDefault};
+}
+
+}  // namespace meguri::web
