@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kSizeBits = 63;  // no sum of a size and an offset can overflow
 
 int hex_value(char c) {
-  if (is_ascii_digit(c)) return c - '0';
+  if (is_http_digit(c)) return c - '0';
   const char lower = ascii_lower_of(c);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }

@@ -12,7 +12,7 @@ namespace {
 
 // delta-seconds: digits; what is too large is the maximum.
 std::optional<base::Duration> parse_delta(std::string_view text) {
-  if (text.empty() || !std::ranges::all_of(text, is_ascii_digit)) return std::nullopt;
+  if (text.empty() || !std::ranges::all_of(text, is_http_digit)) return std::nullopt;
   const auto limit = static_cast<std::uint64_t>(kDeltaSecondsMax);
   const std::uint64_t seconds = std::min(parse_decimal(text).value_or(limit), limit);
   return base::Duration::seconds(static_cast<std::int64_t>(seconds));
@@ -52,8 +52,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-Link link_of(std::string_view target, const std::vector<FieldParameter>& parameters) {
-  Link link;
+HeaderLink link_of(std::string_view target, const std::vector<FieldParameter>& parameters) {
+  HeaderLink link;
   link.target = target;
   const auto set = [](std::string* member, const std::string& value) {
     if (member->empty()) *member = value;  // the first of several counts
@@ -81,7 +81,7 @@ std::size_t next_element(std::string_view text, std::size_t at) {
   return at + 1;
 }
 
-void append_links(std::string_view text, std::vector<Link>* links) {
+void append_links(std::string_view text, std::vector<HeaderLink>* links) {
   std::size_t at = 0;
   while (at < text.size() && links->size() < kLinksMax) {
     at = std::min(text.find_first_not_of(", \t", at), text.size());
@@ -155,18 +155,18 @@ std::optional<base::Duration> age_of(const FieldList& fields) {
   return values.empty() ? std::nullopt : parse_delta(values.front());
 }
 
-bool Link::has_rel(std::string_view lower_case_rel) const {
+bool HeaderLink::has_rel(std::string_view lower_case_rel) const {
   return std::ranges::find(rels, lower_case_rel) != rels.end();
 }
 
-std::vector<Link> parse_links(std::string_view text) {
-  std::vector<Link> links;
+std::vector<HeaderLink> parse_links(std::string_view text) {
+  std::vector<HeaderLink> links;
   append_links(text, &links);
   return links;
 }
 
-std::vector<Link> links_of(const FieldList& fields) {
-  std::vector<Link> links;
+std::vector<HeaderLink> links_of(const FieldList& fields) {
+  std::vector<HeaderLink> links;
   for (const std::string_view value : fields.all("Link")) append_links(value, &links);
   return links;
 }

@@ -54,7 +54,7 @@ std::optional<base::Instant> last_modified_of(const FieldList& fields, int year_
 std::optional<base::Instant> date_of(const FieldList& fields, int year_now);
 std::optional<base::Duration> age_of(const FieldList& fields);
 
-struct Link {
+struct HeaderLink {
   std::string target;             // a URL reference as sent; may be empty
   std::vector<std::string> rels;  // lower-cased
   std::vector<std::string> hreflangs;
@@ -65,12 +65,12 @@ struct Link {
 
   bool has_rel(std::string_view lower_case_rel) const;
 
-  friend bool operator==(const Link&, const Link&) = default;
+  friend bool operator==(const HeaderLink&, const HeaderLink&) = default;
 };
 inline constexpr std::size_t kLinksMax = 1000;  // further ones are dropped
 inline constexpr std::size_t kLinkRelsMax = 32;
-std::vector<Link> parse_links(std::string_view text);
-std::vector<Link> links_of(const FieldList& fields);  // of all Link fields
+std::vector<HeaderLink> parse_links(std::string_view text);
+std::vector<HeaderLink> links_of(const FieldList& fields);  // of all Link fields
 
 struct EntityTag {
   std::string text;  // as sent, to be sent back: "\"abc\"", "W/\"abc\""

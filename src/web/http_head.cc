@@ -31,12 +31,12 @@ class LineReader {
   std::optional<int> take_number(int digits_max) {
     int value = 0;
     int digits = 0;
-    while (digits < digits_max && !rest_.empty() && is_ascii_digit(rest_.front())) {
+    while (digits < digits_max && !rest_.empty() && is_http_digit(rest_.front())) {
       value = value * 10 + (rest_.front() - '0');
       rest_.remove_prefix(1);
       ++digits;
     }
-    if (digits == 0 || (!rest_.empty() && is_ascii_digit(rest_.front()))) return std::nullopt;
+    if (digits == 0 || (!rest_.empty() && is_http_digit(rest_.front()))) return std::nullopt;
     return value;
   }
 

@@ -13,7 +13,7 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
 }
 
 int hex_digit_value(char c) {
-  if (is_ascii_digit(c)) return c - '0';
+  if (is_http_digit(c)) return c - '0';
   const char lower = ascii_lower_of(c);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) {
   if (text.empty()) return std::nullopt;
   std::uint64_t value = 0;
   for (const char c : text) {
-    if (!is_ascii_digit(c)) return std::nullopt;
+    if (!is_http_digit(c)) return std::nullopt;
     const auto digit = static_cast<std::uint64_t>(c - '0');
     if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return std::nullopt;
     value = value * 10 + digit;

@@ -11,15 +11,15 @@
 
 namespace meguri::web {
 
-constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_ascii_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_http_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_http_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // RFC 9110: OWS. Line ends are not part of it.
 constexpr bool is_http_blank(char c) { return c == ' ' || c == '\t'; }
 
 // RFC 9110: tchar.
 constexpr bool is_token_char(char c) {
-  return is_ascii_digit(c) || is_ascii_alpha(c) ||
+  return is_http_digit(c) || is_http_alpha(c) ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 

@@ -46,8 +46,8 @@ std::optional<std::string_view> redirect_target(const HttpHead& head) {
 std::optional<Refresh> parse_refresh(std::string_view text) {
   Refresh refresh;
   skip_html_blanks(&text);
-  if (text.empty() || (!is_ascii_digit(text.front()) && text.front() != '.')) return std::nullopt;
-  for (; !text.empty() && is_ascii_digit(text.front()); text.remove_prefix(1)) {
+  if (text.empty() || (!is_http_digit(text.front()) && text.front() != '.')) return std::nullopt;
+  for (; !text.empty() && is_http_digit(text.front()); text.remove_prefix(1)) {
     const std::uint64_t delay =
         std::uint64_t{refresh.delay_seconds} * 10 + static_cast<std::uint64_t>(text.front() - '0');
     refresh.delay_seconds =
