@@ -1,0 +1,90 @@
+// The small pieces HTTP's grammar is made of: tokens, white space, quoted strings, lists, numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meguri::web {
+
+constexpr bool is_http_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_http_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// RFC 9110: OWS. Line ends are not part of it.
+constexpr bool is_http_blank(char c) { return c == ' ' || c == '\t'; }
+
+// RFC 9110: tchar.
+constexpr bool is_token_char(char c) {
+  return is_http_digit(c) || is_http_alpha(c) ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+// C0 controls other than HTAB, and DEL.
+constexpr bool is_http_control(char c) {
+  return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+}
+
+constexpr char ascii_lower_of(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+inline std::string ascii_lower_copy(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), ascii_lower_of);
+  return lower;
+}
+
+constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, ascii_lower_of, ascii_lower_of);
+}
+
+constexpr bool starts_ignoring_case(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && equal_ignoring_case(text.substr(0, prefix.size()), prefix);
+}
+
+constexpr bool is_token(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_token_char);
+}
+
+// Without the characters of `set` at both ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view set = " \t") {
+  const std::size_t first = text.find_first_not_of(set);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(set) - first + 1);
+}
+
+// One or more digits and nothing else; nullopt for signs, spaces and what 64 bits cannot hold.
+std::optional<std::uint64_t> parse_decimal(std::string_view text);
+
+// Reads the quoted string whose opening quote is at text[at], and appends what it means to `out`
+// (which may be null). Returns the position behind its closing quote, or the end of the text where
+// there is none.
+std::size_t read_quoted(std::string_view text, std::size_t at, std::string* out);
+
+// The elements of a comma-separated list, without blanks around them; commas in quoted strings do
+// not count, empty elements are dropped. The views are parts of `text`.
+std::vector<std::string_view> split_list(std::string_view text);
+
+// A parameter of a field value: name lower-cased, value without its quotes.
+struct FieldParameter {
+  std::string name;
+  std::string value;
+
+  friend bool operator==(const FieldParameter&, const FieldParameter&) = default;
+};
+
+inline constexpr std::size_t kFieldParametersMax = 64;  // further ones of one value are dropped
+
+// Reads `; name=value; name="value"` from text[*at] up to a comma outside quotes or the end, and
+// moves *at there. Takes blanks round '=' and parameters without a value.
+std::vector<FieldParameter> read_parameters(std::string_view text, std::size_t* at);
+
+// RFC 8187: charset'language'percent-encoded, as UTF-8. Nullopt if it is not of that form, or in
+// another charset than UTF-8 or ISO-8859-1.
+std::optional<std::string> decode_extended_value(std::string_view text);
+
+}  // namespace meguri::web
