@@ -1,6 +1,7 @@
 // Hosts in SURT keys: IDNA of 2003 as Python has it, and numeric addresses as the C library of old
 // reads them.
 #include <fmt/format.h>
+#include <unicode/uchar.h>
 #include <unicode/usprep.h>
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
@@ -32,9 +33,25 @@ const UStringPrepProfile* nameprep() {
   return kProfile;
 }
 
+bool is_later_than_nameprep(UChar32 c) {
+  UVersionInfo age{};
+  u_charAge(c, age);
+  return age[0] > 3 || (age[0] == 3 && age[1] > 2);
+}
+
+// Nameprep knows the letters of Unicode 3.2. Python folds the case of later ones too, and of those
+// whose other case came later.
+char32_t with_later_case_folded(char32_t c) {
+  const UChar32 folded = u_tolower(static_cast<UChar32>(c));
+  const bool later =
+      is_later_than_nameprep(static_cast<UChar32>(c)) || is_later_than_nameprep(folded);
+  return later ? static_cast<char32_t>(folded) : c;
+}
+
 std::u16string utf16_of(std::u32string_view text) {
   std::u16string out;
-  for (const char32_t c : text) {
+  for (const char32_t as_found : text) {
+    const char32_t c = with_later_case_folded(as_found);
     if (c > 0xFFFF) {
       out += static_cast<char16_t>(U16_LEAD(c));
       out += static_cast<char16_t>(U16_TRAIL(c));
