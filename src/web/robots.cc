@@ -60,17 +60,8 @@ RobotsPolicy robots_for_status(int status) {
   return RobotsPolicy::kDisallowAll;
 }
 
-bool RobotsView::read_header(std::string_view blob, std::string_view* own,
-                             std::string_view* others) {
+bool RobotsView::split(std::string_view blob, std::string_view* own, std::string_view* others) {
   if (blob.size() < kHeaderBytes || blob[0] != kVersion) return false;
-  const auto bits = static_cast<unsigned char>(blob[1]);
-  if (bits >> kFlagBits.size() != 0) return false;
-  for (std::size_t i = 0; i < kFlagBits.size(); ++i) {
-    flags_.*kFlagBits[i] = ((bits >> i) & 1U) != 0;
-  }
-  if (const std::size_t delay = u32_at(blob, 2); delay != 0) {
-    crawl_delay_ = base::Duration::from_ms(static_cast<std::int64_t>(delay) - 1);
-  }
   const std::size_t own_bytes = u32_at(blob, 6);
   const std::size_t others_bytes = u32_at(blob, 10);
   blob.remove_prefix(kHeaderBytes);
@@ -85,13 +76,29 @@ std::optional<RobotsView> RobotsView::open(std::string_view blob) {
   if (blob.empty()) return view;
   std::string_view own;
   std::string_view others;
-  if (!view.read_header(blob, &own, &others)) return std::nullopt;
+  if (!split(blob, &own, &others)) return std::nullopt;
   const auto own_rules = RobotsRulesView::open(own);
   const auto other_rules = RobotsRulesView::open(others);
   if (!own_rules || !other_rules) return std::nullopt;
+  view.header_ = blob.substr(0, kHeaderBytes);
   view.own_ = *own_rules;
   view.others_ = *other_rules;
   return view;
+}
+
+std::optional<base::Duration> RobotsView::crawl_delay() const {
+  const std::size_t delay = header_.empty() ? 0 : u32_at(header_, 2);
+  if (delay == 0) return std::nullopt;
+  return base::Duration::from_ms(static_cast<std::int64_t>(delay) - 1);
+}
+
+RobotsFlags RobotsView::flags() const {
+  RobotsFlags flags;
+  const unsigned bits = header_.empty() ? 0U : static_cast<unsigned char>(header_[1]);
+  for (std::size_t i = 0; i < kFlagBits.size(); ++i) {
+    flags.*kFlagBits[i] = ((bits >> i) & 1U) != 0;
+  }
+  return flags;
 }
 
 RobotsVerdict RobotsView::check(std::string_view path_and_query) const {
@@ -131,7 +138,8 @@ RobotsView Robots::view() const {
   if (blob_.empty()) return view;
   std::string_view own;
   std::string_view others;
-  CHECK(view.read_header(blob_, &own, &others), "our own bytes are not read");
+  CHECK(RobotsView::split(blob_, &own, &others), "our own bytes are not read");
+  view.header_ = std::string_view(blob_).substr(0, kHeaderBytes);
   view.own_ = RobotsRulesView::open_checked(own);
   view.others_ = RobotsRulesView::open_checked(others);
   return view;

@@ -53,7 +53,7 @@ enum class RobotsPolicy : std::uint8_t {
 // `status` is that of the last answer after redirects.
 RobotsPolicy robots_for_status(int status);
 
-// What is said of a file as a whole; a field of RobotsView.
+// What is said of a file as a whole.
 struct RobotsFlags {
   bool own_group = false;   // a group names us
   bool star_group = false;  // no group names us, and there is one of "*"
@@ -84,17 +84,16 @@ class RobotsView {
   // in comparable form already, which most are.
   RobotsVerdict check(std::string_view path_and_query) const;
 
-  std::optional<base::Duration> crawl_delay() const { return crawl_delay_; }
-  const RobotsFlags& flags() const { return flags_; }
+  std::optional<base::Duration> crawl_delay() const;
+  RobotsFlags flags() const;
 
  private:
   friend class Robots;
-  bool read_header(std::string_view blob, std::string_view* own, std::string_view* others);
+  static bool split(std::string_view blob, std::string_view* own, std::string_view* others);
 
+  std::string_view header_;  // empty, or all of the header's bytes
   RobotsRulesView own_;
   RobotsRulesView others_;
-  std::optional<base::Duration> crawl_delay_;
-  RobotsFlags flags_;
 };
 
 // Owns the bytes: a few for a file without rules, else about 24 a rule and its text. Values; const

@@ -22,6 +22,15 @@ void append_u32(std::size_t value, std::string* out) {
   append_u16(value >> 16U, out);
 }
 
+void append_u64(std::uint64_t value, std::string* out) {
+  append_u32(value & 0xFFFF'FFFFU, out);
+  append_u32(value >> 32U, out);
+}
+
+std::string_view without_end(std::string_view tail) {
+  return tail.substr(0, tail.size() - (tail.ends_with('$') ? 1 : 0));
+}
+
 // `pattern` with every ":" and "/" of its query written as `written[0]` and `written[1]`.
 std::string with_query_written(std::string_view pattern, std::array<std::string_view, 2> written) {
   const std::size_t query = std::min(pattern.find('?'), pattern.size());
@@ -151,6 +160,7 @@ class Compiler {
           append_u32(piece.offset + head.size(), &tail_bytes_);
           append_u16(piece.tail.size(), &tail_bytes_);
           append_u16(piece.rule, &tail_bytes_);
+          append_u64(robots_pairs(without_end(piece.tail)), &tail_bytes_);
           ++tails_;
           break;
       }

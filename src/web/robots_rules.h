@@ -5,11 +5,12 @@
 // nodes, sorted, each knowing the longest other node it begins with. A binary search and a walk up
 // find all nodes a path begins with. A pattern that is literal to its end is decided there, since
 // each node carries the best such rule of itself and those above; only patterns with a wildcard
-// inside are tried one by one, the longest first.
+// inside are tried one by one, the longest first. Most of them are refused by one comparison: the
+// pairs of neighbouring octets they ask for, hashed to 64 bits, must all be in the path.
 //
 // Bytes, little-endian: counts (nodes, tails, rules: u16 each; bytes of text: u32), then
 //   node: text offset u32, length u16, parent u16, best rule u16, exact rule u16, tails' end u16
-//   tail: text offset u32, length u16, rule u16
+//   tail: text offset u32, length u16, rule u16, pairs u64
 //   rule: text offset u32, length u16, line * 2 + allow u32
 // and the text. No rules at all: no bytes at all.
 #pragma once
@@ -36,6 +37,9 @@ struct RobotsRule {
   std::uint32_t line = 0;
   bool allow = false;
 };
+
+// A set of bits for the pairs of neighbouring octets in `text`, wildcards apart.
+std::uint64_t robots_pairs(std::string_view text);
 
 // Requires at most kRobotsRulesMax rules.
 std::string compile_robots_rules(std::span<const RobotsRule> rules);

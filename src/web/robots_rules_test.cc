@@ -209,7 +209,7 @@ TEST(RobotsRules, CompiledRulesAgreeWithThePlainMatcherOnRandomOnes) {
 TEST(RobotsRules, AHostileFileOfWildcardsGivesUpInsteadOfWorkingForever) {
   std::vector<RobotsRule> rules;
   for (std::uint32_t i = 0; i < kRobotsRulesMax; ++i) {
-    rules.push_back({"/*aaaaaaaa*b" + std::to_string(i), i, false});
+    rules.push_back({"/*aaaaaaaa*b", i, false});
   }
   const std::string blob = compile_robots_rules(rules);
   const auto view = RobotsRulesView::open(blob);
