@@ -1,9 +1,4 @@
-<<<<<<< HEAD
-// Charsets of the WHATWG Encoding Standard: labels, finding a document's charset, to and from
-// UTF-8.
-=======
 // Charsets of the WHATWG Encoding Standard: labels, and text to and from UTF-8.
->>>>>>> w-charset
 #pragma once
 
 #include <cstddef>
