@@ -331,7 +331,7 @@ void measure_chain(const std::string& name, std::size_t stages, std::uint64_t it
     const std::string where =
         name + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
     const auto rate = [&](double (*run)(std::uint64_t, std::size_t, std::size_t)) {
-      return best_rate(n * hops, [&] { return run(n, stages, threads); });
+      return best_rate(static_cast<double>(n * hops), [&] { return run(n, stages, threads); });
     };
     const double tbb = report.add("oneTBB queue, " + where, rate(&run_tbb), "items/s/hop");
     report.add("oneTBB queue of batches, " + where, rate(&run_tbb_batched), "items/s/hop");
@@ -340,7 +340,8 @@ void measure_chain(const std::string& name, std::size_t stages, std::uint64_t it
     report.add("flow / oneTBB queue, " + where, ours / tbb, "ratio", Goal::at_least(2));
   }
   report.add("flow simulation, " + name,
-             best_rate(n * hops, [&] { return run_simulation(n, stages); }), "items/s/hop");
+             best_rate(static_cast<double>(n * hops), [&] { return run_simulation(n, stages); }),
+             "items/s/hop");
 }
 
 void measure_spill(std::uint64_t items, const std::string& dir, Report& report) {

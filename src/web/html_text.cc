@@ -51,6 +51,9 @@ bool is_unspaced(std::uint32_t c) {
          (c >= 0xFF66 && c < 0xFFA0) || (c >= 0x20000 && c < 0x32000);
 }
 
+// ASCII that is not white space.
+bool is_ascii_mark(char c) { return static_cast<unsigned char>(c) < 0x80 && !is_space(c); }
+
 class TextReader {
  public:
   PageText run(std::string_view html) {
@@ -74,6 +77,10 @@ class TextReader {
   void on_end();
   void on_text();
   void append(std::string_view text);
+  void count(std::uint32_t half_words) {
+    half_words_ += half_words;
+    if (in_link_) link_half_words_ += half_words;
+  }
   void end_block();
   bool is_aside_start() const;
   void choose_main();
@@ -152,29 +159,28 @@ void TextReader::append(std::string_view text) {
     page_.cut = true;
     return;
   }
-  while (!text.empty()) {
-    if (is_space(text.front())) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (is_space(*at)) {
       in_word_ = false;
       if (out.size() > block_.offset && out.back() != ' ') out.push_back(' ');
-      text.remove_prefix(1);
+      ++at;
       continue;
     }
-    const auto byte = static_cast<unsigned char>(text.front());
-    std::size_t length = 1;
-    bool unspaced = false;
-    if (byte >= 0x80) {
-      const base::CodePoint c = base::first_code_point(text);
-      length = c.length;
-      unspaced = c.valid && is_unspaced(c.value);
+    const char* const begin = at;
+    while (at != end && is_ascii_mark(*at)) ++at;
+    if (at != begin) {
+      if (!in_word_) count(2);
+      in_word_ = true;
+    } else {
+      const base::CodePoint c = base::first_code_point({at, end});
+      at += c.length;
+      const bool unspaced = c.valid && is_unspaced(c.value);
+      if (unspaced || !in_word_) count(unspaced ? 1 : 2);
+      in_word_ = !unspaced;
     }
-    std::uint32_t more = 0;
-    if (unspaced) more = 1;
-    if (!unspaced && !in_word_) more = 2;
-    in_word_ = !unspaced;
-    half_words_ += more;
-    if (in_link_) link_half_words_ += more;
-    out.append(text.substr(0, length));
-    text.remove_prefix(length);
+    out.append(begin, at);
   }
 }
 

@@ -29,8 +29,15 @@ constexpr auto kDateWords = std::to_array<std::string_view>(
      "sunday", "am",        "pm",       "utc",      "gmt",     "st",       "nd",        "rd",
      "th",     "年",        "月",       "日",       "時",      "分",       "秒",        "时"});
 
-bool is_date_word(std::string_view word) {
-  return word.size() <= 9 && std::ranges::find(kDateWords, word) != kDateWords.end();
+bool is_date_word(std::uint64_t hash) {
+  static const auto kHashes = [] {
+    std::array<std::uint64_t, kDateWords.size()> hashes{};
+    std::ranges::transform(kDateWords, hashes.begin(),
+                           [](std::string_view word) { return base::hash64(word); });
+    std::ranges::sort(hashes);
+    return hashes;
+  }();
+  return std::ranges::binary_search(kHashes, hash);
 }
 
 // Splits a text into words, and tells which have digits.
@@ -45,13 +52,11 @@ class Words {
     while (!rest_.empty()) {
       const char c = rest_.front();
       if (static_cast<unsigned char>(c) < 0x80) {
-        if (is_alnum(c)) {
-          word_.push_back(to_lower(c));
-          *has_digit = *has_digit || is_digit(c);
-        } else if (!word_.empty()) {
+        take_ascii(has_digit);
+        if (!word_.empty() && (rest_.empty() || static_cast<unsigned char>(rest_.front()) < 0x80)) {
           break;
         }
-        rest_.remove_prefix(1);
+        if (!rest_.empty() && is_ascii_separator(rest_.front())) rest_.remove_prefix(1);
         continue;
       }
       const base::CodePoint code = base::first_code_point(rest_);
@@ -70,6 +75,20 @@ class Words {
   }
 
  private:
+  static bool is_ascii_separator(char c) {
+    return static_cast<unsigned char>(c) < 0x80 && !is_alnum(c);
+  }
+
+  // Takes letters and digits from the front.
+  void take_ascii(bool* has_digit) {
+    std::size_t size = 0;
+    while (size < rest_.size() && is_alnum(rest_[size])) {
+      *has_digit = *has_digit || is_digit(rest_[size]);
+      word_.push_back(to_lower(rest_[size++]));
+    }
+    rest_.remove_prefix(size);
+  }
+
   // Characters that are a word each: CJK, kana, Thai and their like.
   static bool is_alone(std::uint32_t c) {
     return (c >= 0x0E00 && c < 0x0F00) || (c >= 0x1000 && c < 0x10A0) ||
@@ -107,7 +126,7 @@ void for_each_word(std::string_view text, Add add) {
     if (is_waiting) add(waiting);
     is_waiting = false;
     const std::uint64_t hash = base::hash64(word);
-    if (is_date_word(word)) {
+    if (is_date_word(hash)) {
       if (after_digit) continue;  // and so may the next be
       is_waiting = true;
       waiting = hash;
@@ -119,7 +138,7 @@ void for_each_word(std::string_view text, Add add) {
   if (is_waiting) add(waiting);
 }
 
-// Turns words into features.
+// Turns words into features, each once, in the order of the text.
 class Shingles {
  public:
   void add(std::uint64_t word) {
@@ -131,19 +150,37 @@ class Shingles {
 
   std::vector<std::uint64_t> finish() {
     if (words_ > 0 && words_ < kShingleWords) push();
-    std::ranges::sort(features_);
-    const auto rest = std::ranges::unique(features_);
-    features_.erase(rest.begin(), rest.end());
     return std::move(features_);
   }
 
  private:
   void push() {
     if (features_.size() >= kFeaturesMax) return;
-    features_.push_back(base::mix64(base::mix64(base::mix64(last_[0]) ^ last_[1]) ^ last_[2]));
+    const std::uint64_t feature =
+        base::mix64(base::mix64(base::mix64(last_[0]) ^ last_[1]) ^ last_[2]) | 1U;
+    if (2 * (features_.size() + 1) > seen_.size()) grow();
+    if (insert(feature)) features_.push_back(feature);
+  }
+
+  // False: it is there already. Features are odd, so that 0 marks a free place.
+  bool insert(std::uint64_t feature) {
+    const std::size_t mask = seen_.size() - 1;
+    std::size_t place = (feature >> 20U) & mask;
+    while (seen_[place] != 0) {
+      if (seen_[place] == feature) return false;
+      place = (place + 1) & mask;
+    }
+    seen_[place] = feature;
+    return true;
+  }
+
+  void grow() {
+    seen_.assign(std::max<std::size_t>(1024, 2 * seen_.size()), 0);
+    for (const std::uint64_t feature : features_) insert(feature);
   }
 
   std::vector<std::uint64_t> features_;
+  std::vector<std::uint64_t> seen_;  // a hash table of them
   std::array<std::uint64_t, kShingleWords> last_ = {};
   std::size_t words_ = 0;
 };
@@ -214,7 +251,9 @@ double log_likelihood(int hits, int bits, double chance) {
 std::vector<std::uint64_t> features_of(std::string_view text) {
   Shingles shingles;
   for_each_word(text, [&](std::uint64_t word) { shingles.add(word); });
-  return shingles.finish();
+  std::vector<std::uint64_t> features = shingles.finish();
+  std::ranges::sort(features);
+  return features;
 }
 
 TextSketch sketch_of(std::string_view text) {
