@@ -79,6 +79,11 @@ void Options::argument(const std::string& name, std::string& value, const std::s
   app_->add_option(name, value, help)->required()->type_name("");
 }
 
+void Options::arguments(const std::string& name, std::vector<std::string>& values,
+                        const std::string& help) {
+  app_->add_option(name, values, help)->required()->type_name("")->expected(1, -1);
+}
+
 CommandLine::CommandLine(const std::string& program, const std::string& about,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(about + "\n", program)) {

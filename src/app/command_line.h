@@ -32,6 +32,9 @@ class Options {
   void option(const std::string& name, const std::string& type, std::string& value,
               const std::string& help);
   void argument(const std::string& name, std::string& value, const std::string& help);  // required
+  // One or more, behind the others.
+  void arguments(const std::string& name, std::vector<std::string>& values,
+                 const std::string& help);
 
  private:
   friend class CommandLine;

@@ -5,6 +5,12 @@ namespace meguri::app {
 namespace {
 
 constexpr CommandEntry kCommands[] = {
+    {"inspect", "Show what Meguri sees in a document",
+     "meguri inspect --url https://example.com/a.html a.html", make_inspect_command},
+    {"robots", "Ask a robots.txt whether URLs may be visited",
+     "meguri robots robots.txt https://example.com/private/", make_robots_command},
+    {"canon", "Print the canonical form and the SURT key of URLs",
+     "meguri canon 'HTTP://www.Example.com:80/a/../b?#c'", make_canon_command},
     {"bench", "Measure a part of the program on this machine", "meguri bench flow --quick",
      make_bench_command},
     {"version", "Say which version this is", "meguri version --json", make_version_command},
