@@ -10,8 +10,7 @@
 
 namespace meguri::web {
 
-// The encodings of the standard, without those that stand for no text ("replacement",
-// "x-user-defined" included as they are).
+// The encodings of the standard, in its order.
 enum class Charset : std::uint8_t {
   kUtf8,
   kIbm866,

@@ -11,17 +11,20 @@
 namespace meguri::web {
 namespace {
 
-// The parts of `bytes` that are not only ASCII, each with what stands around it up to a tag or the
-// end of its line. No charset that uchardet knows has '<', '>' or a line feed within a character,
-// but for ISO-2022-JP, which is found before.
+// The parts of `bytes` that are not only ASCII: each from a few words before its first other byte
+// up to a tag or the end of its line. No charset that uchardet knows has '<', '>' or a line feed
+// within a character, but for ISO-2022-JP, which is found before.
 std::string text_to_judge(std::string_view bytes) {
   constexpr std::string_view kEnds = "<>\r\n";
+  constexpr std::size_t kBefore = 32;
   std::string text;
   while (!bytes.empty() && text.size() < kDetectBytesMax) {
     const std::size_t length = std::min(bytes.find_first_of(kEnds), bytes.size());
-    const std::string_view part = bytes.substr(0, length);
+    std::string_view part = bytes.substr(0, length);
     bytes.remove_prefix(std::min(length + 1, bytes.size()));
-    if (ascii_prefix(part) == part.size()) continue;
+    const std::size_t ascii = ascii_prefix(part);
+    if (ascii == part.size()) continue;
+    part.remove_prefix(ascii - std::min(ascii, kBefore));
     text.append(part.substr(0, kDetectBytesMax - text.size())).push_back('\n');
   }
   return text;
@@ -61,6 +64,35 @@ std::optional<Charset> charset_of_uchardet(std::string_view name) {
   return name == "UHC" ? Charset::kEucKr : charset_of_label(name);
 }
 
+// The charset of Windows that has the letters of `charset` too.
+std::optional<Charset> windows_sibling(Charset charset) {
+  switch (charset) {
+    case Charset::kIso8859_2: return Charset::kWindows1250;
+    case Charset::kIso8859_7: return Charset::kWindows1253;
+    case Charset::kIso8859_8:
+    case Charset::kIso8859_8I: return Charset::kWindows1255;
+    case Charset::kIso8859_13: return Charset::kWindows1257;
+    case Charset::kIso8859_15: return Charset::kWindows1252;
+    default: return std::nullopt;
+  }
+}
+
+std::string read_as(Charset charset, std::string_view text) {
+  std::string utf8;
+  decode(text, charset, &utf8);
+  return utf8;
+}
+
+// Few bytes beyond ASCII leave uchardet much choice, and it knows nothing of how common charsets
+// are on the web.
+Charset likelier_charset(Charset guess, std::string_view text) {
+  const auto is_c1 = [](char c) { return (static_cast<unsigned char>(c) & 0xE0) == 0x80; };
+  const auto sibling = windows_sibling(guess);
+  if (sibling && std::ranges::any_of(text, is_c1)) return *sibling;
+  const bool same = read_as(guess, text) == read_as(Charset::kWindows1252, text);
+  return same ? Charset::kWindows1252 : guess;
+}
+
 std::optional<Charset> ask_uchardet(std::string_view text) {
   const std::unique_ptr<uchardet, decltype(&uchardet_delete)> judge(uchardet_new(),
                                                                     &uchardet_delete);
@@ -69,12 +101,12 @@ std::optional<Charset> ask_uchardet(std::string_view text) {
   }
   uchardet_data_end(judge.get());
   const auto charset = charset_of_uchardet(uchardet_get_charset(judge.get()));
-  // Valid UTF-8 was looked for before, and a text without byte order mark is not UTF-16.
-  if (charset == Charset::kReplacement || charset == Charset::kUtf16Be ||
-      charset == Charset::kUtf16Le) {
+  // UTF-8 was looked for before, and a text without byte order mark is not UTF-16.
+  if (!charset || charset == Charset::kUtf8 || charset == Charset::kUtf16Be ||
+      charset == Charset::kUtf16Le || charset == Charset::kReplacement) {
     return std::nullopt;
   }
-  return charset;
+  return likelier_charset(*charset, text);
 }
 
 std::optional<CharsetFinding> declared_charset(std::string_view first_bytes, DocumentKind kind) {
@@ -97,11 +129,15 @@ std::optional<CharsetFinding> declared_charset(std::string_view first_bytes, Doc
 
 std::optional<Charset> detect_charset(std::string_view first_bytes) {
   const std::string_view bytes = first_bytes.substr(0, kDetectScanMax);
-  if (ascii_prefix(bytes) == bytes.size()) {
+  const std::size_t ascii = ascii_prefix(bytes);
+  if (ascii == bytes.size()) {
     return is_iso_2022_jp(bytes) ? std::optional(Charset::kIso2022Jp) : std::nullopt;
   }
-  const std::string_view invalid = bytes.substr(valid_utf8_prefix(bytes));
-  if (invalid.empty() || utf8_front(invalid).kind == Utf8Front::Kind::kCut) return Charset::kUtf8;
+  // Our part of the document may end within a character, if there are whole ones before.
+  const std::size_t valid = valid_utf8_prefix(bytes);
+  const bool cut = valid > ascii && valid < bytes.size() &&
+                   utf8_front(bytes.substr(valid)).kind == Utf8Front::Kind::kCut;
+  if (cut || valid == bytes.size()) return Charset::kUtf8;
   const std::string text = text_to_judge(bytes);
   return is_mostly_utf8(text) ? Charset::kUtf8 : ask_uchardet(text);
 }

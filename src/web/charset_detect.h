@@ -15,7 +15,7 @@ namespace meguri::web {
 // charset within it.
 constexpr std::size_t kPrescanBytes = 1024;
 // A declaration behind kPrescanBytes still counts: a browser's parser meets it later and starts
-// again. It is looked for in this much.
+// again. It is looked for in this much, by the same prescan, which knows nothing of scripts.
 constexpr std::size_t kMetaBytesMax = 64UL << 10;
 // Detection looks for text that is not ASCII in this much of a document ...
 constexpr std::size_t kDetectScanMax = 1UL << 20;

@@ -264,6 +264,18 @@ TEST(DetectCharset, OrdinaryPagesWithoutDeclaration) {
   expect_detected(kGerman, Charset::kWindows1252, Charset::kWindows1252);
 }
 
+TEST(DetectCharset, ShortTextsAreInTheLikelierCharset) {
+  EXPECT_EQ(detect_charset("<p>caf\xE9</p>"), Charset::kWindows1252);
+  EXPECT_EQ(detect_charset("<p>Z\xFCrich</p>"), Charset::kWindows1252);
+  expect_detected("Příliš žluťoučký kůň úpěl ďábelské ódy, a město bylo tiché",
+                  Charset::kWindows1250, Charset::kWindows1250);
+  expect_detected("Zażółć gęślą jaźń, w mieście było już bardzo późno", Charset::kIso8859_2,
+                  Charset::kIso8859_2);
+  expect_detected("Привет, мир", Charset::kWindows1251, Charset::kWindows1251);
+  expect_detected("こんにちは世界", Charset::kShiftJis, Charset::kShiftJis);
+  expect_detected("ホームページへようこそ", Charset::kEucJp, Charset::kEucJp);
+}
+
 TEST(DetectCharset, MarkupBeforeTheTextDoesNotMatter) {
   std::string page;
   while (page.size() < 300'000) page += "<div class=\"menu\"><a href=\"/x\">item</a></div>\n";
@@ -273,6 +285,12 @@ TEST(DetectCharset, MarkupBeforeTheTextDoesNotMatter) {
 
 TEST(DetectCharset, Utf8MayBeCutAtTheEnd) {
   EXPECT_EQ(detect_charset("<p>猫\xE7\x8C"), Charset::kUtf8);
+  EXPECT_EQ(detect_charset("<p>caf\xE9"), Charset::kWindows1252);
+}
+
+TEST(DetectCharset, TextMayStandFarWithinALine) {
+  const std::string line = std::string(200'000, 'x') + page_of(kRussian, Charset::kWindows1251);
+  EXPECT_EQ(detect_charset(line), Charset::kWindows1251);
 }
 
 TEST(DetectCharset, AFewBrokenBytesDoNotHideUtf8) {

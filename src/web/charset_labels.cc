@@ -88,7 +88,9 @@ using Label = std::pair<std::string_view, Charset>;
 
 consteval std::size_t label_count() {
   std::size_t count = 0;
-  for (const Naming& naming : kNamings) count += 1 + std::ranges::count(naming.labels, ' ');
+  for (const Naming& naming : kNamings) {
+    count += 1 + static_cast<std::size_t>(std::ranges::count(naming.labels, ' '));
+  }
   return count;
 }
 

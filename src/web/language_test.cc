@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <string>
 #include <string_view>
 
 namespace meguri::web {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::string_view kEnglish =
     "The shops at the station were still closed when we arrived early in the morning. Three people "
@@ -74,7 +75,7 @@ TEST(Language, HintsOfAnyKindAreHarmless) {
 }
 
 TEST(Language, ControlsAndBrokenBytesDoNotEndTheText) {
-  std::string text("\x01\x7F\xC2\x85\xEF\xBF\xBE\xED\xA0\x80\xFF\0", 14);
+  std::string text("\x01\x7F\xC2\x85\xEF\xBF\xBE\xED\xA0\x80\xFF\0"sv);
   text += kGerman;
   EXPECT_EQ(first_language(text), "de");
 }
