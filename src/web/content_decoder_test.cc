@@ -14,7 +14,7 @@ constexpr int kGzipBits = MAX_WBITS + 16;
 
 std::string deflated(std::string_view text, int window_bits) {
   z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
   std::string out(deflateBound(&stream, text.size()) + 64, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());
@@ -71,7 +71,7 @@ void expect_complete(std::string_view bytes, std::string_view encoding, std::str
   EXPECT_EQ(whole.outcome, DecodeOutcome::kComplete) << encoding;
   EXPECT_TRUE(whole.bytes == text) << encoding;
   EXPECT_FALSE(whole.has_trailing_bytes);
-  for (const std::size_t piece : {1, 2, 3, 7, 1000}) {
+  for (const std::size_t piece : {1U, 2U, 3U, 7U, 1000U}) {
     ContentDecoder decoder(parse_content_codings(encoding), {});
     std::string out;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -224,6 +224,21 @@ TEST(ContentDecoder, BombsStopAtTheCapOfEveryStep) {
   EXPECT_EQ(inner.outcome, DecodeOutcome::kCorrupt);
   const DecodedContent exact = decode_content(gzip(zeros.substr(0, 3'000'000)), "gzip", limits);
   EXPECT_EQ(exact.outcome, DecodeOutcome::kComplete);
+}
+
+// What a caller holds is what one feed appends: deflate packs at most 1032 to 1.
+TEST(ContentDecoder, LittleInputMakesLittleOutputAtATime) {
+  const std::string bomb = gzip(std::string(100'000'000, '\0'));
+  ContentDecoder decoder(parse_content_codings("gzip"), {200'000'000, 100'000, 0});
+  std::uint64_t total = 0;
+  for (std::size_t at = 0; at < bomb.size(); at += 512) {
+    std::string out;
+    decoder.feed(std::string_view(bomb).substr(at, 512), &out);
+    total += out.size();
+    ASSERT_LE(out.size(), 512U * 1032);
+  }
+  EXPECT_EQ(decoder.finish(), DecodeOutcome::kComplete);
+  EXPECT_EQ(total, 100'000'000U);
 }
 
 TEST(ContentDecoder, SmallPagesMayPackWellAndLargeOnesOrdinarily) {

@@ -147,7 +147,7 @@ std::string mime(std::string_view text) {
   return type ? type->to_string() : "none";
 }
 
-// From web-platform-tests, mimesniff.
+// Cases of the kinds that web-platform-tests hold for mimesniff.
 TEST(ContentType, ParsesAsTheMimeSniffingStandardSays) {
   EXPECT_EQ(mime("text/html;charset=gbk"), "text/html;charset=gbk");
   EXPECT_EQ(mime("TEXT/HTML;CHARSET=GBK"), "text/html;charset=GBK");

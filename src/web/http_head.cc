@@ -101,37 +101,32 @@ bool parse_status_line(std::string_view line, HttpHead* head) {
   return true;
 }
 
+// Method, target and version; blanks in the target are tolerated.
 bool parse_request_line(std::string_view line, HttpHead* head) {
-  const std::size_t method_end = std::min(line.find_first_of(" \t"), line.size());
-  const std::string_view method = line.substr(0, method_end);
+  const std::size_t first_blank = std::min(line.find_first_of(" \t"), line.size());
+  const std::string_view method = line.substr(0, first_blank);
   if (!is_token(method)) return false;
-  std::string_view target = line.substr(method_end);
-  const std::size_t last_blank = trimmed(target).find_last_of(" \t");
-  HttpVersion version;
-  HeadQuirks quirks;
-  std::optional<HttpVersion> found;
+  std::string_view target = trimmed(line.substr(first_blank));
+  const std::size_t last_blank = target.find_last_of(" \t");
+  std::optional<HttpVersion> version;
   if (last_blank != std::string_view::npos) {
-    LineReader reader(trimmed(target).substr(last_blank + 1), &quirks);
-    found = reader.take_version();
-    if (!reader.rest().empty()) found.reset();
-  }
-  if (found) {
-    version = *found;
-    head->quirks.add(quirks);
-    const std::string_view before = trimmed(target).substr(0, last_blank);
-    // What is right: one space on either side, and nothing behind the version.
-    if (target.size() != before.size() + 1 + (trimmed(target).size() - last_blank) ||
-        line[method_end] != ' ' || trimmed(before).size() != before.size()) {
-      head->quirks.add(HeadQuirk::kOddSpacing);
+    const std::string_view version_text = target.substr(last_blank + 1);
+    HeadQuirks quirks;
+    LineReader reader(version_text, &quirks);
+    version = reader.take_version();
+    if (!reader.rest().empty()) version.reset();
+    if (version) {
+      head->quirks.add(quirks);
+      target = trimmed(target.substr(0, last_blank));
+      if (line != fmt::format("{} {} {}", method, target, version_text)) {
+        head->quirks.add(HeadQuirk::kOddSpacing);
+      }
     }
-    target = before;
-  } else {
-    head->quirks.add(HeadQuirk::kNoVersion);
   }
-  target = trimmed(target);
   if (target.empty()) return false;
+  if (!version) head->quirks.add(HeadQuirk::kNoVersion);
   if (target.find_first_of(" \t") != target.npos) head->quirks.add(HeadQuirk::kSpaceInTarget);
-  head->version = version;
+  head->version = version.value_or(HttpVersion{});
   head->method = method;
   head->target = target;
   return true;
