@@ -154,6 +154,13 @@ TEST(Surt, ParsedUrlsHaveTheKeyOfTheirText) {
   }
 }
 
+TEST(Surt, KeysMayBeLongerThanTheirUrl) {
+  const auto url = Url::parse("http://a.org/?" + std::string(100, '%'));
+  std::string escaped;
+  for (int i = 0; i < 100; ++i) escaped += "%25";
+  EXPECT_EQ(surt_key(*url), "org,a)/?" + escaped);
+}
+
 TEST(Surt, NestedEscapesAndRepeatedPatternsTakeLinearTime) {
   std::string nested = "%";
   while (nested.size() < 2'000'000) nested += "25";
