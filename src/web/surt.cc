@@ -77,13 +77,22 @@ constexpr auto kLower = [] {
   return table;
 }();
 
-void append_lower(std::string_view text, std::string* out) {
+// Appends `text` in lower case. True if it holds one of the bytes `rare`.
+template <char... rare>
+bool append_lower(std::string_view text, std::string* out) {
   const std::size_t begin = out->size();
-  out->resize_and_overwrite(begin + text.size(), [&](char* buffer, std::size_t size) {
+  bool found = false;
+  const std::size_t end = begin + text.size();
+  // The size handed to the function may be larger than asked for (libstdc++ 12), so `end` counts.
+  out->resize_and_overwrite(end, [&](char* buffer, std::size_t /*size*/) {
     char* to = buffer + begin;
-    for (const char c : text) *to++ = kLower[static_cast<unsigned char>(c)];
-    return size;
+    for (const char c : text) {
+      found |= ((c == rare) || ...);
+      *to++ = kLower[static_cast<unsigned char>(c)];
+    }
+    return end;
   });
+  return found;
 }
 
 // True for a host that SURT only reverses, apart from its "www.": a plain name that is no address.
@@ -100,27 +109,24 @@ bool is_plain_host(std::string_view host) {
 }
 
 void append_path(std::string_view path, std::string* out) {
-  if (path.contains('%') || path.contains('(') || path.contains("//")) {
+  const std::size_t begin = out->size();
+  if (append_lower<'%', '('>(path, out) || path.contains("//")) {
     std::string kept = escape_once(normalize_path(unescape_repeatedly(path)));
-    for (char& c : kept) c = kLower[static_cast<unsigned char>(c)];
-    kept = strip_path_session_id(std::move(kept));
-    if (kept.size() > 1 && kept.ends_with('/')) kept.pop_back();
-    out->append(kept);
-    return;
+    out->resize(begin);
+    append_lower<>(strip_path_session_id(std::move(kept)), out);
   }
-  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  append_lower(path, out);
+  if (out->size() > begin + 1 && out->ends_with('/')) out->pop_back();
 }
 
-// True if `query` may hold a session id: every pattern has "id" right before a '=', or before
-// eight letters and a '='.
+// True if `query`, in lower case, may hold a session id: every pattern has "sid", "nid" or "fid"
+// right before a '=', or "nid" before eight letters and a '='.
 bool may_have_session_id(std::string_view query) {
-  const auto ends_in_id = [query](std::size_t end) {
-    return end >= 2 && kLower[static_cast<unsigned char>(query[end - 2])] == 'i' &&
-           kLower[static_cast<unsigned char>(query[end - 1])] == 'd';
+  const auto is_id = [query](std::size_t end) {
+    if (end < 3 || query[end - 1] != 'd' || query[end - 2] != 'i') return false;
+    return query[end - 3] == 's' || query[end - 3] == 'n' || query[end - 3] == 'f';
   };
-  for (std::size_t at = query.find('='); at != kNone; at = query.find('=', at + 1)) {
-    if (ends_in_id(at) || (at >= 8 && ends_in_id(at - 8))) return true;
+  for (std::size_t at = 3; at < query.size(); ++at) {
+    if (query[at] == '=' && (is_id(at) || (at >= 8 && is_id(at - 8)))) return true;
   }
   return false;
 }
@@ -131,6 +137,7 @@ bool is_in_order(std::string_view query) {
     return std::pair(argument.substr(0, equals), argument.substr(equals));
   };
   std::size_t amp = query.find('&');
+  if (amp == kNone) return true;
   auto before = key(query.substr(0, amp));
   while (amp != kNone) {
     const std::size_t begin = amp + 1;
@@ -143,13 +150,17 @@ bool is_in_order(std::string_view query) {
 }
 
 void append_query(std::string_view query, std::string* out) {
-  std::string kept;
-  if (query.contains('%')) query = kept = escape_once(unescape_repeatedly(query));
-  if (may_have_session_id(query)) query = kept = strip_query_session_id(std::string(query));
   if (query.empty()) return;
   *out += '?';
   const std::size_t begin = out->size();
-  append_lower(query, out);
+  if (append_lower<'%'>(query, out)) {
+    out->resize(begin);
+    append_lower<>(escape_once(unescape_repeatedly(query)), out);
+  }
+  if (may_have_session_id(std::string_view(*out).substr(begin))) {
+    out->replace(begin, kNone, strip_query_session_id(out->substr(begin)));
+    if (out->size() == begin) return out->pop_back();
+  }
   const std::string_view lowered = std::string_view(*out).substr(begin);
   if (is_in_order(lowered)) return;
   const std::string sorted = alpha_reorder_query(lowered);

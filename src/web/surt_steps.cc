@@ -77,41 +77,59 @@ bool ends_argument(std::string_view query, std::size_t at) {
   return at == query.size() || (at < query.size() && query[at] == '&');
 }
 
-// Removes the last "word=" with 32 letters or digits that ends its argument. It may begin anywhere
+// The begin of the last `word`, which ends in '=', before `*equals`; kNone if there is none. Moves
+// `*equals` to the '=' looked at.
+std::size_t last_word(std::string_view query, std::string_view word, std::size_t* equals) {
+  while (*equals != kNone && *equals > 0) {
+    *equals = query.rfind('=', *equals - 1);
+    if (*equals == kNone || *equals + 1 < word.size()) return kNone;
+    const std::size_t begin = *equals + 1 - word.size();
+    if (has_word(query, begin, word)) return begin;
+  }
+  return kNone;
+}
+
+// Removes the last `word` with 32 letters or digits that ends its argument. It may begin anywhere
 // in the argument, as in the package.
 void strip_last_id(std::string* query, std::string_view word) {
-  for (std::size_t i = query->size(); i-- > 0;) {
-    if (!has_word(*query, i, word)) continue;
-    const std::size_t end = i + word.size() + 32;
-    if (!has_run(*query, i + word.size(), 32, is_alnum) || !ends_argument(*query, end)) continue;
-    return strip_argument(query, i, end);
+  std::size_t equals = query->size();
+  for (;;) {
+    const std::size_t begin = last_word(*query, word, &equals);
+    if (begin == kNone) return;
+    const std::size_t end = equals + 33;
+    if (has_run(*query, equals + 1, 32, is_alnum) && ends_argument(*query, end)) {
+      return strip_argument(query, begin, end);
+    }
   }
 }
 
 void strip_last_asp_id(std::string* query) {
   constexpr std::string_view kWord = "aspsessionid";
-  for (std::size_t i = query->size(); i-- > 0;) {
-    if (!has_word(*query, i, kWord)) continue;
-    const std::size_t equals = i + kWord.size() + 8;
+  constexpr std::size_t kNameLength = kWord.size() + 8;
+  for (std::size_t equals = query->rfind('='); equals != kNone && equals >= kNameLength;
+       equals = query->rfind('=', equals - 1)) {
+    const std::size_t begin = equals - kNameLength;
     const std::size_t end = equals + 25;
-    if (has_run(*query, i + kWord.size(), 8, is_ascii_alpha) && has_word(*query, equals, "=") &&
+    if (has_word(*query, begin, kWord) && has_run(*query, equals - 8, 8, is_ascii_alpha) &&
         has_run(*query, equals + 1, 24, is_ascii_alpha) && ends_argument(*query, end)) {
-      return strip_argument(query, i, end);
+      return strip_argument(query, begin, end);
     }
   }
 }
 
-// Removes the last "cfid=x&cftoken=y". `next` is the '&' behind the byte looked at.
+// Removes the last "cfid=x&cftoken=y".
 void strip_last_coldfusion_id(std::string* query) {
   constexpr std::string_view kWord = "cfid=";
   constexpr std::string_view kToken = "&cftoken=";
-  std::size_t next = kNone;
+  std::size_t next = kNone;  // the '&' behind the byte looked at
   for (std::size_t i = query->size(); i-- > 0;) {
     if ((*query)[i] == '&') next = i;
-    if (next == kNone || !has_word(*query, i, kWord) || next <= i + kWord.size()) continue;
+    if ((*query)[i] != '=' || next == kNone || next <= i + 1 || i + 1 < kWord.size()) continue;
+    const std::size_t begin = i + 1 - kWord.size();
     const std::size_t value = next + kToken.size();
-    if (!has_word(*query, next, kToken) || ends_argument(*query, value)) continue;
-    return strip_argument(query, i, std::min(query->find('&', value), query->size()));
+    if (!has_word(*query, begin, kWord) || !has_word(*query, next, kToken)) continue;
+    if (ends_argument(*query, value)) continue;
+    return strip_argument(query, begin, std::min(query->find('&', value), query->size()));
   }
 }
 

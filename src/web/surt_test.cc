@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 
 #include "web/surt_steps.h"
@@ -78,6 +80,102 @@ TEST(Surt, EveryCaseOfTheSharedDataPasses) {
     }
   }
   EXPECT_GE(count, 80U);
+}
+
+// Keys that the package (0.3.1) gave.
+TEST(Surt, KeysOfThePackage) {
+  EXPECT_EQ(surt_key("http://www.example.com/"), "com,example)/");
+  EXPECT_EQ(surt_key("http://user:pw@example.com:80/A/B/"), "com,example)/a/b");
+  EXPECT_EQ(surt_key("https://example.com:80/"), "com,example:80)/");
+  EXPECT_EQ(surt_key("http://[::1]:8080/"), "::1:8080)/");
+  EXPECT_EQ(surt_key("http://127.0.0.1/"), "1,0,0,127)/");
+  EXPECT_EQ(surt_key("http://010.1/"), "1,0,0,8)/");
+  EXPECT_EQ(surt_key("http://0.9/"), "9,0)/");
+  EXPECT_EQ(surt_key("http:///example.com/x"), "com,example)/x");
+  EXPECT_EQ(surt_key("http://https://example.com/"), "com,example)/");
+  EXPECT_EQ(surt_key("example.com:80/x"), "example.com:80/x");
+  EXPECT_EQ(surt_key("http://a/../../b//c/./d/.."), "a)/b/c");
+  EXPECT_EQ(surt_key("http://straße.de/"), "de,strasse)/");
+  EXPECT_EQ(surt_key("http://\u1E9E.de/"), "de,ss)/");
+  EXPECT_EQ(surt_key("http://ファイル.jp/"), "jp,xn--bckg9lpd)/");
+  EXPECT_EQ(surt_key("http://a/%E3%81%82?B=%E3%81%82"), "a)/%e3%81%82?b=%e3%81%82");
+  EXPECT_EQ(surt_key("mailto:Foo@example.com"), "mailto:foo@example.com");
+}
+
+TEST(Surt, WhatThePackageRefusesStaysAsItIs) {
+  EXPECT_EQ(surt_key("  "), "  ");
+  EXPECT_EQ(surt_key("http://a:b/"), "http://a:b/");
+  EXPECT_EQ(surt_key("http://a:70000/"), "http://a:70000/");
+}
+
+TEST(Surt, HostsThatAreNotUtf8KeepTheirBytes) {
+  EXPECT_EQ(surt_key("http://a\x80.com/"), "com,a%80)/");
+}
+
+TEST(Surt, ParsedUrlsHaveTheKeyOfTheirText) {
+  constexpr std::array kPieces = {"/",
+                                  "//",
+                                  "/a",
+                                  "/B",
+                                  "/(S(4hqa0555fwsecu455xqckv45))",
+                                  "/(4hqa0555fwsecu455xqckv45)",
+                                  "/x.aspx",
+                                  "%41",
+                                  "%2541",
+                                  "%2F",
+                                  "?",
+                                  "&",
+                                  "=",
+                                  "a",
+                                  "b=1",
+                                  "B=2",
+                                  "&sid=",
+                                  "0123456789abcdef0123456789abcdef",
+                                  "cfid=1&cftoken=2",
+                                  "ASPSESSIONIDabcdefgh=",
+                                  "abcdefghijklmnopqrstuvwx",
+                                  "\u00E9",
+                                  "#",
+                                  "%",
+                                  "..",
+                                  "id=",
+                                  "jsessionid="};
+  constexpr std::array kHosts = {"http://www.a.org", "https://a.b:81", "http://1.2.3.4",
+                                 "http://a..b",      "http://[::1]",   "http://www2.x_y.z:443",
+                                 "http://a.1b",      "http://u@h",     "http://a:0",
+                                 "ftp://a.org",      "http://b.org."};
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 50'000; ++i) {
+    std::string input = kHosts.at(random() % kHosts.size());
+    for (auto n = random() % 10; n > 0; --n) input += kPieces.at(random() % kPieces.size());
+    const auto url = Url::parse(input);
+    if (!url) continue;
+    ASSERT_EQ(surt_key(*url), surt_key(std::string_view(url->href()))) << input;
+  }
+}
+
+TEST(Surt, KeysMayBeLongerThanTheirUrl) {
+  const auto url = Url::parse("http://a.org/?" + std::string(100, '%'));
+  std::string escaped;
+  for (int i = 0; i < 100; ++i) escaped += "%25";
+  EXPECT_EQ(surt_key(*url), "org,a)/?" + escaped);
+}
+
+TEST(Surt, NestedEscapesAndRepeatedPatternsTakeLinearTime) {
+  std::string nested = "%";
+  while (nested.size() < 2'000'000) nested += "25";
+  EXPECT_EQ(unescape_repeatedly(nested + "41"), "A");
+  const auto repeated = [](std::string_view piece) {
+    std::string text;
+    while (text.size() < 2'000'000) text += piece;
+    return text;
+  };
+  EXPECT_EQ(strip_query_session_id(repeated("cfid=")).size(), 2'000'000U);
+  EXPECT_EQ(strip_query_session_id(repeated("sid=sid=&")).size(), 2'000'007U);
+  EXPECT_EQ(strip_path_session_id(repeated("/(S(4hqa0555fwsecu455xqckv45)")).size(), 2'000'014U);
+  EXPECT_EQ(strip_path_session_id(repeated("/(4hqa0555fwsecu455xqckv45)/")).size(), 2'000'012U);
+  EXPECT_EQ(normalize_path(repeated("/a/..")), "/");
+  EXPECT_EQ(alpha_reorder_query(repeated("b&a&")).size(), 2'000'000U);
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "web/url.h"
 
-#include <array>
-#include <utility>
-
 #include "web/percent.h"
 #include "web/url_parser.h"
+#include "web/url_plain.h"
 
 namespace meguri::web {
 
@@ -19,51 +17,6 @@ std::string_view trimmed(std::string_view text) {
 
 bool has_tab_or_newline(std::string_view text) {
   return text.find_first_of("\t\n\r") != std::string_view::npos;
-}
-
-// What a byte means to the parser of ordinary URLs.
-enum Plain : std::uint8_t {
-  kPlainHost = 1,      // lower-case letters, digits, '-', '_', '.'
-  kPlainPath = 2,      // stays as it is in a path
-  kPlainQuery = 4,     // stays as it is in a query
-  kPlainFragment = 8,  // stays as it is in a fragment
-};
-
-constexpr auto kPlain = [] {
-  std::array<std::uint8_t, 256> table{};
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    const char c = static_cast<char>(byte);
-    unsigned bits = 0;
-    const bool lower = c >= 'a' && c <= 'z';
-    if (lower || is_ascii_digit(c) || c == '-' || c == '_' || c == '.') bits |= kPlainHost;
-    if (!is_in(EncodeSet::kPath, c) && c != '\\' && c != '/') bits |= kPlainPath;
-    if (!is_in(EncodeSet::kSpecialQuery, c)) bits |= kPlainQuery;
-    if (!is_in(EncodeSet::kFragment, c)) bits |= kPlainFragment;
-    table[byte] = static_cast<std::uint8_t>(bits);
-  }
-  return table;
-}();
-
-constexpr bool is_plain(char c, Plain what) {
-  return (kPlain[static_cast<unsigned char>(c)] & what) != 0;
-}
-
-// The end of the run of bytes of kind `what` at `at`.
-std::size_t skip_plain(std::string_view text, std::size_t at, Plain what) {
-  while (at < text.size() && is_plain(text[at], what)) ++at;
-  return at;
-}
-
-// The end of the path at `at`, or where it holds something that must change: a byte to encode, a
-// backslash, or what may be a dot segment.
-std::size_t skip_plain_path(std::string_view text, std::size_t at) {
-  for (;;) {
-    at = skip_plain(text, at, kPlainPath);
-    if (at >= text.size() || text[at] != '/') return at;
-    const std::string_view next = text.substr(at + 1, 2);
-    if (next.starts_with('.') || next == "%2") return at;
-    ++at;
-  }
 }
 
 // True if `host` may be an IPv4 address in one of its spellings, or ends in a dot.

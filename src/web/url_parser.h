@@ -60,4 +60,11 @@ class UrlParser {
   UrlFailure failure_ = UrlFailure::kBadHost;
 };
 
+// A Windows drive letter, "C:" or "C|", as file URLs treat it apart.
+bool is_drive_letter(std::string_view text);
+// True if `text` is one, or one before a slash or a backslash.
+bool starts_with_drive_letter(std::string_view text);
+// True if `path` is "/C:", or begins so before a slash.
+bool begins_with_drive(std::string_view path);
+
 }  // namespace meguri::web
