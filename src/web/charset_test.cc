@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "base/text.h"
 #include "web/charset_testing.h"
@@ -209,6 +211,23 @@ TEST(Decoder, IsNewAfterFinish) {
   decoder.append("F", &utf8);
   decoder.finish(&utf8);
   EXPECT_EQ(utf8, "\uFFFDF");
+}
+
+TEST(Decoder, ManyThreadsMayBeTheFirst) {
+  std::string all_bytes;
+  for (unsigned byte = 0; byte <= 0xFF; ++byte) all_bytes.push_back(static_cast<char>(byte));
+  std::vector<std::string> texts(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& text : texts) {
+      threads.emplace_back([&] {
+        for (std::size_t i = 0; i < kCharsetCount; ++i) {
+          decode(all_bytes, static_cast<Charset>(i), &text);
+        }
+      });
+    }
+  }
+  for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
 }
 
 // ASCII behind a byte that starts something must come through: markup must not be swallowed.
