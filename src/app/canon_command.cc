@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -62,18 +63,11 @@ class CanonCommand final : public Command {
     const web::Url canonical = web::canonical(*url);
     const std::string surt = web::surt_key(canonical);
     if (json_) {
-      results_.push_back({{"url", printable(text)},
-                          {"canonical", canonical.href()},
-                          {"surt", printable(surt)}});
+      results_.push_back(
+          {{"url", printable(text)}, {"canonical", canonical.href()}, {"surt", printable(surt)}});
     } else {
       out.print("{}\t{}\n", canonical.href(), printable(surt));
     }
-  }
-
-  static std::string printable(std::string_view text) {
-    std::string safe;
-    base::append_printable(text, &safe);
-    return safe;
   }
 
   std::vector<std::string> urls_;

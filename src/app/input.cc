@@ -34,7 +34,7 @@ base::Result<Input> read_standard_input() {
 
 base::Result<Input> read_input(const std::string& path) {
   if (path == "-") return read_standard_input();
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
     return base::fail(base::ErrorCode::kInvalid, "{} is a folder; name a file in it", path);
   }

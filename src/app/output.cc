@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "base/text.h"
+
 namespace meguri::app {
 
 void Output::write(std::string_view bytes) {
@@ -13,6 +15,12 @@ base::Status Output::finish() {
   if (std::fflush(file_) != 0 && error_number_ == 0) error_number_ = errno;
   if (error_number_ == 0 || error_number_ == EPIPE) return {};
   return std::unexpected(base::Error::from_errno(error_number_, "cannot write to standard output"));
+}
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  base::append_printable(text, &safe);
+  return safe;
 }
 
 }  // namespace meguri::app

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -31,5 +32,8 @@ class Output {
   std::FILE* file_;
   int error_number_ = 0;  // errno of the first failed write
 };
+
+// Text of strangers as it may be shown: see base::append_printable.
+std::string printable(std::string_view text);
 
 }  // namespace meguri::app

@@ -14,12 +14,6 @@
 namespace meguri::app {
 namespace {
 
-std::string printable(std::string_view text) {
-  std::string safe;
-  base::append_printable(text, &safe);
-  return safe;
-}
-
 class RobotsCommand final : public Command {
  public:
   void declare(Options options) override {
@@ -86,8 +80,10 @@ class RobotsCommand final : public Command {
     const std::string line = line_of(verdict);
     if (json_) {
       nlohmann::ordered_json result = {{"url", printable(url)}, {"allowed", verdict.allowed}};
-      result["line"] = verdict.line == 0 ? nlohmann::ordered_json() : verdict.line;
-      result["rule"] = line.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(line);
+      result["line"] = nullptr;
+      result["rule"] = nullptr;
+      if (verdict.line != 0) result["line"] = verdict.line;
+      if (verdict.line != 0) result["rule"] = line;
       results_.push_back(std::move(result));
     } else if (verdict.line == 0) {
       out.print("{}\t{}\t{}\n", word, printable(url),
@@ -100,8 +96,8 @@ class RobotsCommand final : public Command {
   nlohmann::ordered_json summary(const web::Robots& robots) const {
     nlohmann::ordered_json json = {{"agent", printable(agent_)}, {"urls", results_}};
     const auto delay = robots.crawl_delay();
-    json["crawl_delay_seconds"] =
-        delay ? nlohmann::ordered_json(delay->in_seconds()) : nlohmann::ordered_json();
+    json["crawl_delay_seconds"] = nullptr;
+    if (delay) json["crawl_delay_seconds"] = delay->in_seconds();
     json["sitemaps"] = nlohmann::ordered_json::array();
     for (const std::string& sitemap : robots.sitemaps()) {
       json["sitemaps"].push_back(printable(sitemap));

@@ -109,18 +109,18 @@ std::optional<Charset> ask_uchardet(std::string_view text) {
   return likelier_charset(*charset, text);
 }
 
-std::optional<CharsetFinding> declared_charset(std::string_view first_bytes, DocumentKind kind) {
+std::optional<CharsetFinding> declared_charset(std::string_view first_bytes, MarkupKind kind) {
   const auto found_by = [](CharsetSource source) {
     return [source](Charset charset) { return CharsetFinding{charset, source}; };
   };
   switch (kind) {
-    case DocumentKind::kHtml: return prescan_html(first_bytes, kMetaBytesMax);
-    case DocumentKind::kXml:
+    case MarkupKind::kHtml: return prescan_html(first_bytes, kMetaBytesMax);
+    case MarkupKind::kXml:
       return charset_of_xml_declaration(first_bytes)
           .transform(found_by(CharsetSource::kXmlDeclaration));
-    case DocumentKind::kCss:
+    case MarkupKind::kCss:
       return charset_of_css_rule(first_bytes).transform(found_by(CharsetSource::kMeta));
-    case DocumentKind::kText: break;
+    case MarkupKind::kText: break;
   }
   return std::nullopt;
 }
@@ -143,7 +143,7 @@ std::optional<Charset> detect_charset(std::string_view first_bytes) {
 }
 
 CharsetFinding find_charset(std::string_view first_bytes,
-                            std::optional<std::string_view> header_label, DocumentKind kind) {
+                            std::optional<std::string_view> header_label, MarkupKind kind) {
   if (const auto charset = charset_of_bom(first_bytes)) return {*charset, CharsetSource::kBom};
   if (header_label) {
     if (const auto charset = charset_of_label(*header_label)) {
@@ -152,7 +152,7 @@ CharsetFinding find_charset(std::string_view first_bytes,
   }
   if (const auto declared = declared_charset(first_bytes, kind)) return *declared;
   if (const auto charset = detect_charset(first_bytes)) return {*charset, CharsetSource::kDetected};
-  const bool utf8_by_format = kind == DocumentKind::kXml || kind == DocumentKind::kCss;
+  const bool utf8_by_format = kind == MarkupKind::kXml || kind == MarkupKind::kCss;
   return {utf8_by_format ? Charset::kUtf8 : Charset::kWindows1252, CharsetSource::kDefault};
 }
 

@@ -38,13 +38,13 @@ struct CharsetFinding {
   friend bool operator==(const CharsetFinding&, const CharsetFinding&) = default;
 };
 
-enum class DocumentKind : std::uint8_t { kHtml, kXml, kCss, kText };
+enum class MarkupKind : std::uint8_t { kHtml, kXml, kCss, kText };
 
 // The charset to read a document with. `first_bytes` is its start: all of it, or kDetectScanMax
 // bytes if there are more. `header_label` is the charset of its Content-Type as it came; an unknown
 // label counts as none.
 CharsetFinding find_charset(std::string_view first_bytes,
-                            std::optional<std::string_view> header_label, DocumentKind kind);
+                            std::optional<std::string_view> header_label, MarkupKind kind);
 
 // The steps of find_charset(); each returns nullopt if its place says nothing.
 std::optional<Charset> charset_of_bom(std::string_view first_bytes);

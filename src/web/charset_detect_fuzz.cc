@@ -13,7 +13,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace meguri::web;
   if (size < 1) return 0;
-  const auto kind = static_cast<DocumentKind>(data[0] % 4);
+  const auto kind = static_cast<MarkupKind>(data[0] % 4);
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
 
   const CharsetFinding found = find_charset(bytes, std::nullopt, kind);

@@ -56,7 +56,7 @@ void expect_tests_pass(std::string_view file, std::size_t count) {
     EXPECT_EQ(charset, *expected) << test.data.substr(0, 200) << "\n-> " << name_of(charset);
 
     // Detection changes an answer only where the document declares nothing.
-    const CharsetFinding all = find_charset(test.data, std::nullopt, DocumentKind::kHtml);
+    const CharsetFinding all = find_charset(test.data, std::nullopt, MarkupKind::kHtml);
     if (all.source != CharsetSource::kDetected) {
       EXPECT_EQ(all.charset, *expected) << test.data.substr(0, 200);
     }
@@ -172,7 +172,7 @@ TEST(CharsetDeclaration, ContentType) {
 TEST(FindCharset, ByteOrderMarkThenHeaderThenDeclarationThenBytes) {
   const std::string_view meta = "<meta charset=sjis>é";
   const std::string bom = "\xEF\xBB\xBF" + std::string(meta);
-  const auto html = DocumentKind::kHtml;
+  const auto html = MarkupKind::kHtml;
   using Source = CharsetSource;
   EXPECT_EQ(find_charset(bom, "euc-jp", html), (CharsetFinding{Charset::kUtf8, Source::kBom}));
   EXPECT_EQ(find_charset("\xFF\xFE<\0"sv, "euc-jp", html),
@@ -191,15 +191,15 @@ TEST(FindCharset, KnowsTheDeclarationsOfEachKind) {
   const std::string_view xml = "<?xml version='1.0' encoding='sjis'?>";
   const std::string_view css = "@charset \"sjis\";";
   using Source = CharsetSource;
-  EXPECT_EQ(find_charset(xml, {}, DocumentKind::kXml),
+  EXPECT_EQ(find_charset(xml, {}, MarkupKind::kXml),
             (CharsetFinding{Charset::kShiftJis, Source::kXmlDeclaration}));
-  EXPECT_EQ(find_charset("<a/>", {}, DocumentKind::kXml),
+  EXPECT_EQ(find_charset("<a/>", {}, MarkupKind::kXml),
             (CharsetFinding{Charset::kUtf8, Source::kDefault}));
-  EXPECT_EQ(find_charset(css, {}, DocumentKind::kCss),
+  EXPECT_EQ(find_charset(css, {}, MarkupKind::kCss),
             (CharsetFinding{Charset::kShiftJis, Source::kMeta}));
-  EXPECT_EQ(find_charset("a{}", {}, DocumentKind::kCss),
+  EXPECT_EQ(find_charset("a{}", {}, MarkupKind::kCss),
             (CharsetFinding{Charset::kUtf8, Source::kDefault}));
-  EXPECT_EQ(find_charset(xml, {}, DocumentKind::kText),
+  EXPECT_EQ(find_charset(xml, {}, MarkupKind::kText),
             (CharsetFinding{Charset::kWindows1252, Source::kDefault}));
 }
 
@@ -245,7 +245,7 @@ std::string page_of(std::string_view text, Charset charset) {
 
 void expect_detected(std::string_view text, Charset charset, Charset expected) {
   const std::string page = page_of(text, charset);
-  const CharsetFinding found = find_charset(page, std::nullopt, DocumentKind::kHtml);
+  const CharsetFinding found = find_charset(page, std::nullopt, MarkupKind::kHtml);
   EXPECT_EQ(found.source, CharsetSource::kDetected);
   EXPECT_EQ(name_of(found.charset), name_of(expected));
   EXPECT_EQ(decode_text(page, found.charset), decode_text(page, charset));

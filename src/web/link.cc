@@ -46,9 +46,10 @@ std::string_view name_of(LinkKind kind) {
 
 std::string_view name_of(LinkSource source) {
   constexpr auto kNames = std::to_array<std::string_view>(
-      {"a",          "area",   "form",       "meta-refresh", "frame",      "iframe", "image",
-       "srcset",     "script", "stylesheet", "link",         "media",      "plugin", "input",
-       "background", "svg",    "css",        "manifest",     "open-graph", "cite",   "lazy"});
+      {"a",          "area",   "form",       "meta-refresh", "frame",   "iframe",
+       "image",      "srcset", "script",     "stylesheet",   "link",    "media",
+       "plugin",     "input",  "background", "svg",          "css",     "manifest",
+       "open-graph", "cite",   "lazy",       "header",       "sitemap", "feed"});
   const auto index = static_cast<std::size_t>(source);
   return index < kNames.size() ? kNames[index] : "?";
 }

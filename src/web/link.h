@@ -35,7 +35,10 @@ enum class LinkSource : std::uint8_t {
   kManifest,
   kOpenGraph,
   kCite,
-  kLazy,  // data-src and its like, which scripts read
+  kLazy,    // data-src and its like, which scripts read
+  kHeader,  // the Link field of the response
+  kSitemap,
+  kFeed,
 };
 
 // The words of rel that decide something, as bits.

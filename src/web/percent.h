@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "web/ascii.h"
+
 namespace meguri::web {
 
 // Each set is one bit of kEncodeBits. Bytes outside ASCII are in all of them.
@@ -53,14 +55,6 @@ constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_ascii_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr char to_ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
-// The value of a hexadecimal digit; -1 for any other character.
-constexpr int hex_value(char c) {
-  if (is_ascii_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 // The byte that the "%XY" at `at` stands for; -1 if there is no such escape.

@@ -1,0 +1,328 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/input.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "env/clock.h"
+#include "env/posix_file_system.h"
+#include "web/ascii.h"
+#include "web/canonical.h"
+#include "web/content_decoder.h"
+#include "web/document_kind.h"
+#include "web/domain.h"
+#include "web/http_chunked.h"
+#include "web/http_framing.h"
+#include "web/http_head.h"
+#include "web/language.h"
+#include "web/page.h"
+#include "web/percent.h"
+#include "web/surt.h"
+#include "web/url_filter.h"
+#include "web/url_template.h"
+
+namespace meguri::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kKinds = {web::LinkKind::kNavigation, web::LinkKind::kEmbed,
+                               web::LinkKind::kHint};
+
+int year_now() {
+  const env::RealClock clock;
+  return std::atoi(clock.utc().to_digits().substr(0, 4).c_str());
+}
+
+// A file as the address of what is in it: "file:///a/b.html".
+std::optional<web::Url> url_of_file(const std::string& path) {
+  std::array<char, PATH_MAX> buffer{};
+  const char* absolute = ::realpath(path.c_str(), buffer.data());
+  if (absolute == nullptr) return std::nullopt;
+  std::string escaped = "file://";
+  for (const char* c = absolute; *c != '\0'; ++c) {
+    if (*c == '?' || *c == '#' || *c == '%') {
+      escaped += *c == '?' ? "%3F" : (*c == '#' ? "%23" : "%25");
+    } else {
+      escaped += *c;
+    }
+  }
+  return web::Url::parse(escaped);
+}
+
+// A document with what came with it.
+struct Document {
+  web::FieldList fields;
+  std::string body;
+  std::optional<int> status;
+  std::vector<std::string> remarks;
+};
+
+// Undoes what can be undone of a response that was saved with its head; some programs save it with
+// the body already decoded.
+Document document_of(std::string bytes) {
+  Document document;
+  if (bytes.starts_with("HTTP/")) {
+    const web::ParsedHead head = web::parse_head(web::HeadKind::kResponse, bytes);
+    if (head.state == web::HeadState::kComplete) {
+      document.fields = head.head.fields;
+      document.status = head.head.status;
+      bytes.erase(0, head.size);
+      if (web::response_framing(head.head, "GET").end == web::BodyEnd::kChunked) {
+        web::ChunkedDecoder decoder;
+        std::string decoded;
+        decoder.feed(bytes, &decoded);
+        if (decoder.finish() == web::ChunkedState::kComplete) bytes = std::move(decoded);
+      }
+    }
+  }
+  std::string coding = document.fields.combined("Content-Encoding");
+  if (coding.empty() && web::is_gzip(bytes)) coding = "gzip";
+  web::DecodedContent decoded = web::decode_content(bytes, coding);
+  if (decoded.outcome == web::DecodeOutcome::kComplete) {
+    document.body = std::move(decoded.bytes);
+  } else if (web::is_gzip(bytes)) {
+    document.remarks.push_back("the body cannot be decoded whole: " +
+                               std::string(web::name_of(decoded.outcome)));
+    document.body = std::move(decoded.bytes);
+  } else {
+    document.body = std::move(bytes);
+  }
+  return document;
+}
+
+std::string names_of(const web::RobotsDirectives& directives) {
+  std::string names = directives.noindex ? "noindex" : "index";
+  names += directives.nofollow ? ", nofollow" : ", follow";
+  if (directives.noarchive) names += ", noarchive";
+  if (directives.nosnippet) names += ", nosnippet";
+  if (directives.noimageindex) names += ", noimageindex";
+  if (!directives.unavailable_after.empty()) {
+    names += ", unavailable after " + printable(directives.unavailable_after);
+  }
+  return names;
+}
+
+std::string_view name_of(web::CharsetSource source) {
+  switch (source) {
+    case web::CharsetSource::kBom: return "byte order mark";
+    case web::CharsetSource::kHeader: return "header";
+    case web::CharsetSource::kMeta: return "document";
+    case web::CharsetSource::kXmlDeclaration: return "XML declaration";
+    case web::CharsetSource::kDetected: return "detected";
+    case web::CharsetSource::kDefault: return "default";
+  }
+  return "?";
+}
+
+class InspectCommand final : public Command {
+ public:
+  void declare(Options options) override {
+    options.argument("DOCUMENT", document_,
+                     "A file, '-' for standard input, or a URL (only the URL itself is looked at). "
+                     "A file may begin with the head of an HTTP response, as 'curl -i' saves it");
+    options.option("--url", "URL", url_text_, "Where the document was found");
+    options.option("--type", "MIME", type_, "What it was sent as, such as text/css");
+    options.flag("--json", json_, "Print one JSON object");
+  }
+
+  base::Status run(Output& out) override {
+    if (!url_text_.empty()) RETURN_IF_ERROR(set_url(url_text_));
+    env::PosixFileSystem fs;
+    if (document_ != "-") {
+      ASSIGN_OR_RETURN(const bool exists, fs.exists(document_));
+      const bool is_url = document_.starts_with("http://") || document_.starts_with("https://");
+      if (!exists && is_url && url_text_.empty()) {
+        RETURN_IF_ERROR(set_url(document_));
+        describe_url();
+        print(out);
+        return {};
+      }
+    }
+    ASSIGN_OR_RETURN(Input input, read_input(document_));
+    if (!url_ && document_ != "-") base_ = url_of_file(document_);
+    Document document = document_of(std::move(input.bytes));
+    if (input.cut) document.remarks.emplace_back("only the first 100 MB were read");
+    if (url_) describe_url();
+    describe_document(document);
+    print(out);
+    return {};
+  }
+
+ private:
+  base::Status set_url(const std::string& text) {
+    web::UrlFailure failure{};
+    url_ = web::Url::parse(text, nullptr, web::Charset::kUtf8, &failure);
+    if (!url_) {
+      return base::fail(base::ErrorCode::kInvalid, "{} is no URL ({})", base::quoted(text),
+                        web::name_of(failure));
+    }
+    base_ = url_;
+    return {};
+  }
+
+  // One line for people, and one member of the object.
+  void say(std::string_view label, const std::string& text, std::string_view key, Json value) {
+    lines_.push_back(fmt::format("{:<11} {}\n", label, text));
+    json_object_[std::string(key)] = std::move(value);
+  }
+  void say(std::string_view label, const std::string& text) { say(label, text, label, text); }
+
+  void describe_url() {
+    const web::Url canonical = web::canonical(*url_);
+    say("url", url_->href());
+    say("canonical", canonical.href());
+    say("surt", printable(web::surt_key(canonical)));
+    say("domain", std::string(web::registrable_domain(canonical.host())));
+    const auto refusal = web::check(canonical, {.year_now = year_now()});
+    say("filter", refusal ? "refused: " + std::string(web::name_of(*refusal)) : "passes", "filter",
+        refusal ? Json(web::name_of(*refusal)) : Json());
+    say("template", web::lexical_template(canonical));
+    say("id", base::Id::of(canonical.href()).to_hex());
+  }
+
+  void describe_document(Document& document) {
+    if (!type_.empty()) {
+      document.fields.remove("Content-Type");
+      document.fields.add("Content-Type", type_);
+    } else if (!document.fields.has("Content-Type")) {
+      if (document_.ends_with(".css")) document.fields.add("Content-Type", "text/css");
+      if (document_.ends_with(".html") || document_.ends_with(".htm")) {
+        document.fields.add("Content-Type", "text/html");
+      }
+    }
+    web::PageContext context;
+    context.url = base_ ? &*base_ : nullptr;
+    context.fields = &document.fields;
+    context.year_now = year_now();
+    context.anchor_text = true;
+    context.want_text = true;
+    const web::Page page = web::read_page(document.body, context);
+    if (document.status) {
+      say("status", fmt::format("{}", *document.status), "status", *document.status);
+    }
+    say("bytes", fmt::format("{}", document.body.size()), "bytes", document.body.size());
+    say("format", std::string(web::name_of(page.format)));
+    if (page.format != web::PageFormat::kBinary) describe_page(page, document);
+    json_object_["remarks"] = document.remarks;
+    for (const std::string& remark : document.remarks) {
+      lines_.push_back(fmt::format("{:<11} {}\n", "remark", remark));
+    }
+  }
+
+  void describe_page(const web::Page& page, Document& document) {
+    const std::string charset(web::name_of(page.charset.charset));
+    say("charset", fmt::format("{} ({})", charset, name_of(page.charset.source)), "charset",
+        charset);
+    json_object_["charset_source"] = name_of(page.charset.source);
+    describe_language(page, document);
+    say("title", printable(page.title), "title", page.title);
+    say("robots", names_of(page.directives));
+    if (page.canonical_link)
+      say("rel", page.canonical_link->href(), "canonical_link", page.canonical_link->href());
+    describe_links(page);
+    describe_text(page);
+    if (page.cut) document.remarks.emplace_back("the document passes a limit; some was left out");
+  }
+
+  void describe_language(const web::Page& page, const Document& document) {
+    web::LanguageHints hints;
+    hints.html_lang = page.declared_language;
+    hints.content_language = document.fields.get("Content-Language").value_or("");
+    const web::LanguageFinding finding = web::find_languages(page.main_text, hints);
+    std::string text;
+    Json shares = Json::array();
+    for (const web::LanguageShare& share : finding.languages) {
+      text += fmt::format("{}{} {} %", text.empty() ? "" : ", ", share.code, share.percent);
+      shares.push_back({{"code", share.code}, {"percent", share.percent}});
+    }
+    if (text.empty()) text = "unknown";
+    if (!finding.languages.empty() && !finding.reliable) text += " (not sure)";
+    if (!page.declared_language.empty()) {
+      text += fmt::format("; it says {}", printable(page.declared_language));
+    }
+    say("language", text, "languages", std::move(shares));
+    json_object_["language_reliable"] = finding.reliable;
+    json_object_["language_declared"] = page.declared_language;
+  }
+
+  void describe_links(const web::Page& page) {
+    std::string text;
+    Json links = Json::array();
+    for (const web::LinkKind kind : kKinds) {
+      const auto count = std::ranges::count(page.links, kind, &web::PageLink::kind);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, web::name_of(kind));
+    }
+    if (page.links_unresolved > 0) text += fmt::format(", {} not URLs", page.links_unresolved);
+    for (const web::PageLink& link : page.links) links.push_back(json_of(link));
+    say("links", text, "links", std::move(links));
+    json_object_["links_unresolved"] = page.links_unresolved;
+    for (const web::LinkKind kind : kKinds) {
+      for (const web::PageLink& link : page.links) {
+        if (link.kind != kind) continue;
+        lines_.push_back(fmt::format("  {:<10} {:<12} {}{}\n", web::name_of(kind),
+                                     web::name_of(link.source), link.url.href(),
+                                     link.rel.empty() ? "" : "  (" + printable(link.rel) + ")"));
+      }
+    }
+  }
+
+  static Json json_of(const web::PageLink& link) {
+    Json json = {{"url", link.url.href()},
+                 {"kind", web::name_of(link.kind)},
+                 {"source", web::name_of(link.source)}};
+    if (!link.rel.empty()) json["rel"] = link.rel;
+    if (!link.hreflang.empty()) json["hreflang"] = link.hreflang;
+    if (!link.text.empty()) json["text"] = link.text;
+    if (link.date) json["date"] = link.date->to_rfc3339();
+    return json;
+  }
+
+  void describe_text(const web::Page& page) {
+    const std::string simhash = fmt::format("{:016x}", page.sketch.simhash);
+    say("simhash", simhash);
+    say("main text", fmt::format("{} words", page.sketch.words), "main_text", page.main_text);
+    json_object_["main_words"] = page.sketch.words;
+    std::string_view rest = page.main_text;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      lines_.push_back(fmt::format("  {}\n", printable(rest.substr(0, end))));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+
+  void print(Output& out) const {
+    if (json_) {
+      out.write(json_object_.dump(-1, ' ', false, Json::error_handler_t::replace));
+      out.write("\n");
+      return;
+    }
+    for (const std::string& line : lines_) out.write(line);
+  }
+
+  std::string document_;
+  std::string url_text_;
+  std::string type_;
+  bool json_ = false;
+  std::optional<web::Url> url_;   // as given
+  std::optional<web::Url> base_;  // what the document is relative to
+  std::vector<std::string> lines_;
+  Json json_object_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_inspect_command() { return std::make_unique<InspectCommand>(); }
+
+}  // namespace meguri::app
