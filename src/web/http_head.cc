@@ -221,23 +221,18 @@ bool HeadParser::take_first_byte(char c) {
     stop(HeadState::kTooLong);
     return false;
   }
+  // A line that begins with CR holds nothing else, or it would not have been taken.
+  const bool may_be_blank = line_.empty() || line_.front() == '\r';
   line_ += c;
   const bool may_be_http = starts_ignoring_case(kHttpPrefix, line_);
   const bool may_be_icy = starts_ignoring_case(kIcyPrefix, line_);
-  const bool is_blank_line =
-      c == '\n' && is_all_cr(std::string_view(line_).substr(0, line_.size() - 1));
-  if (!may_be_http && !may_be_icy && c != '\r' && !is_blank_line) {
-    line_.pop_back();
-    stop(HeadState::kNotHttp);
-    return false;
-  }
-  if (c == '\r' && line_.size() > 1 && line_[line_.size() - 2] != '\r') {
+  if (!may_be_http && !may_be_icy && !(may_be_blank && (c == '\r' || c == '\n'))) {
     line_.pop_back();
     stop(HeadState::kNotHttp);
     return false;
   }
   ++taken_;
-  if (is_blank_line) take_leading_blank_line();
+  if (c == '\n') take_leading_blank_line();
   is_sniffing_ = !(may_be_http && line_.size() == kHttpPrefix.size()) &&
                  !(may_be_icy && line_.size() == kIcyPrefix.size());
   return true;
