@@ -178,7 +178,7 @@ class RandomText {
 
 TEST(RobotsRules, CompiledRulesAgreeWithThePlainMatcherOnRandomOnes) {
   std::size_t matched = 0;
-  for (std::uint32_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint32_t seed = 0; seed < 1500; ++seed) {
     RandomText text(seed);
     std::vector<RobotsRule> rules;
     const std::size_t count = 1 + text.below(25);
@@ -203,7 +203,7 @@ TEST(RobotsRules, CompiledRulesAgreeWithThePlainMatcherOnRandomOnes) {
       ASSERT_EQ(rules[found->line].pattern, found->pattern);
     }
   }
-  EXPECT_GT(matched, 40'000U);
+  EXPECT_GT(matched, 15'000U);
 }
 
 TEST(RobotsRules, AHostileFileOfWildcardsGivesUpInsteadOfWorkingForever) {

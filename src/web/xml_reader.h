@@ -18,7 +18,7 @@ inline constexpr std::size_t kXmlDepthMax = 256;
 inline constexpr std::size_t kXmlTagBytesMax = 256U << 10U;       // a longer tag ends the reading
 inline constexpr std::size_t kXmlAttributeBytesMax = 64U << 10U;  // a longer value is not seen
 inline constexpr std::size_t kXmlNamespacesMax = 32;  // in scope at once; further ones are unknown
-inline constexpr std::size_t kXmlMemoryMax = 64U << 20U;  // of the parser; more ends the reading
+inline constexpr std::size_t kXmlMemoryMax = 32U << 20U;  // of the parser; more ends the reading
 
 struct XmlName {
   std::string_view local;

@@ -53,8 +53,8 @@ std::size_t character_reference(std::string_view text, std::uint32_t* value) {
 constexpr auto kPlain = [] {
   std::array<bool, 256> table{};
   for (std::size_t i = 0x20; i < 0x7F; ++i) table[i] = true;
-  for (const unsigned char c : {'\t', '\n', '\r'}) table[c] = true;
-  for (const unsigned char c : {'<', '>', '&', '"', '\''}) table[c] = false;
+  for (const char c : std::string_view("\t\n\r")) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("<>&\"'")) table[static_cast<unsigned char>(c)] = false;
   return table;
 }();
 
