@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace meguri::web {
@@ -36,6 +37,12 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
 
 constexpr bool starts_with_ignoring_case(std::string_view text, std::string_view front) {
   return text.size() >= front.size() && equals_ignoring_case(text.substr(0, front.size()), front);
+}
+
+inline std::string lower_copy(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = to_lower(c);
+  return lower;
 }
 
 // `text` without white space at both ends.

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "web/ascii.h"
 #include "web/percent.h"
 
 namespace meguri::web {

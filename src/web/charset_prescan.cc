@@ -4,17 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "web/ascii.h"
 #include "web/charset_detect.h"
 
 namespace meguri::web {
 namespace {
 
 using namespace std::string_view_literals;
-
-bool is_space(char c) { return c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == ' '; }
 bool is_control_or_space(char c) { return static_cast<unsigned char>(c) <= 0x20; }
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-bool is_letter(char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; }
 
 bool equal_without_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, to_lower, to_lower);
@@ -84,7 +81,7 @@ class Prescan {
 
   static bool is_tag(std::string_view text) {
     const std::size_t name = text.size() > 1 && text[1] == '/' ? 2 : 1;
-    return text.size() > name && is_letter(text[name]);
+    return text.size() > name && is_alpha(text[name]);
   }
 
   void skip_tag() {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -40,7 +41,7 @@ constexpr std::array kCodings = {
 
 std::optional<ContentCoding> coding_of(std::string_view name) {
   const auto* const found = std::ranges::find_if(
-      kCodings, [&](const NamedCoding& known) { return equal_ignoring_case(known.name, name); });
+      kCodings, [&](const NamedCoding& known) { return equals_ignoring_case(known.name, name); });
   if (found == kCodings.end()) return std::nullopt;
   return found->coding;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "web/ascii.h"
+
 namespace meguri::web {
 
 namespace {
@@ -28,7 +30,7 @@ void add_parameter(ContentType* type, std::string name, std::string value) {
 // `rest` begins behind a ';'.
 void take_parameter(std::string_view* rest, ContentType* type) {
   rest->remove_prefix(std::min(rest->find_first_not_of(kMimeBlanks), rest->size()));
-  std::string name = ascii_lower_copy(take_until(rest, ";="));
+  std::string name = lower_copy(take_until(rest, ";="));
   if (!rest->starts_with('=')) return;
   rest->remove_prefix(1);
   std::string value;
@@ -77,8 +79,8 @@ std::optional<ContentType> parse_content_type(std::string_view text) {
   rest.remove_prefix(1);
   const std::string_view subtype = trimmed(take_until(&rest, ";"), kMimeBlanks);
   if (!is_token(subtype)) return std::nullopt;
-  result.type = ascii_lower_copy(type);
-  result.subtype = ascii_lower_copy(subtype);
+  result.type = lower_copy(type);
+  result.subtype = lower_copy(subtype);
   while (rest.starts_with(';')) {
     rest.remove_prefix(1);
     take_parameter(&rest, &result);

@@ -29,12 +29,6 @@ bool is_absolute(std::string_view url) {
   return colon != std::string_view::npos && colon > 0 && url[colon] == ':';
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), to_lower);
-  return out;
-}
-
 std::optional<std::uint32_t> number_of(std::string_view text) {
   std::uint32_t value = 0;
   const char* end = text.data() + text.size();
@@ -165,7 +159,7 @@ class FeedHandler final : public XmlHandler {
   // Atom's link has an href, that of RSS a text.
   void begin_link(const XmlElement& element) {
     if (!element.attribute("href")) return open(FeedField::kLink, kFeedUrlBytesMax);
-    const std::string rel = lower(trim(element.attribute("rel").value_or("")));
+    const std::string rel = lower_copy(trim(element.attribute("rel").value_or("")));
     add_attribute_link(element, "href", rel.empty() ? "alternate" : rel);
   }
 
@@ -184,7 +178,7 @@ class FeedHandler final : public XmlHandler {
     if (rel.size() > kFeedFieldBytesMax || type.size() > kFeedFieldBytesMax) return;
     links.push_back({.href = std::string(url),
                      .rel = std::string(rel),
-                     .type = lower(type),
+                     .type = lower_copy(type),
                      .base = open_base()});
   }
 
@@ -224,7 +218,7 @@ class FeedHandler final : public XmlHandler {
   void end_feed_field(std::string_view text) {
     switch (field_) {
       case FeedField::kTtl: feed_->ttl_minutes = number_of(text); break;
-      case FeedField::kUpdatePeriod: feed_->update_period = lower(text); break;
+      case FeedField::kUpdatePeriod: feed_->update_period = lower_copy(text); break;
       case FeedField::kUpdateFrequency: feed_->update_frequency = number_of(text); break;
       case FeedField::kHour: feed_->skip_hours |= hour_bit(text); break;
       case FeedField::kDay: feed_->skip_days |= day_bit(text); break;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -71,7 +72,7 @@ std::string cleaned_field_text(std::string_view text, HeadQuirks* quirks) {
 const HttpField* FieldList::find(std::string_view name) const {
   if (name.empty()) return nullptr;
   const auto found = std::ranges::find_if(
-      fields_, [&](const HttpField& field) { return equal_ignoring_case(field.name, name); });
+      fields_, [&](const HttpField& field) { return equals_ignoring_case(field.name, name); });
   return found == fields_.end() ? nullptr : &*found;
 }
 
@@ -85,7 +86,7 @@ std::vector<std::string_view> FieldList::all(std::string_view name) const {
   std::vector<std::string_view> values;
   if (name.empty()) return values;
   for (const HttpField& field : fields_) {
-    if (equal_ignoring_case(field.name, name)) values.emplace_back(field.value);
+    if (equals_ignoring_case(field.name, name)) values.emplace_back(field.value);
   }
   return values;
 }
@@ -119,7 +120,7 @@ void FieldList::add(std::string_view name, std::string_view value) {
 std::size_t FieldList::remove(std::string_view name) {
   if (name.empty()) return 0;
   return std::erase_if(
-      fields_, [&](const HttpField& field) { return equal_ignoring_case(field.name, name); });
+      fields_, [&](const HttpField& field) { return equals_ignoring_case(field.name, name); });
 }
 
 std::size_t FieldList::rename(std::string_view name, std::string_view new_name) {
@@ -127,7 +128,7 @@ std::size_t FieldList::rename(std::string_view name, std::string_view new_name) 
   if (name.empty()) return 0;
   std::size_t count = 0;
   for (HttpField& field : fields_) {
-    if (!equal_ignoring_case(field.name, name)) continue;
+    if (!equals_ignoring_case(field.name, name)) continue;
     field.name = new_name;
     field.raw.clear();
     ++count;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "web/ascii.h"
 #include "web/idna.h"
 #include "web/percent.h"
 
@@ -47,8 +48,8 @@ std::optional<std::uint64_t> ipv4_number(std::string_view text) {
 bool ends_in_number(std::string_view domain) {
   if (domain.ends_with('.')) domain.remove_suffix(1);
   const std::string_view last = domain.substr(domain.rfind('.') + 1);  // npos + 1 is 0
-  if (last.empty() || !is_ascii_digit(last.front())) return false;
-  return std::ranges::all_of(last, is_ascii_digit) || ipv4_number(last).has_value();
+  if (last.empty() || !is_digit(last.front())) return false;
+  return std::ranges::all_of(last, is_digit) || ipv4_number(last).has_value();
 }
 
 // The address that `domain` writes; nullopt if it writes none.
@@ -76,7 +77,7 @@ bool read_ipv4_tail(std::string_view text, std::uint16_t* pieces) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i > 0 && (at >= text.size() || text[at++] != '.')) return false;
     const std::size_t begin = at;
-    for (; at < text.size() && is_ascii_digit(text[at]); ++at) {
+    for (; at < text.size() && is_digit(text[at]); ++at) {
       if (at > begin && text[begin] == '0') return false;
       parts[i] = parts[i] * 10 + static_cast<unsigned>(text[at] - '0');
       if (parts[i] > 255) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -10,13 +11,6 @@ namespace meguri::web {
 namespace {
 
 constexpr unsigned kSizeBits = 63;  // no sum of a size and an offset can overflow
-
-int hex_value(char c) {
-  if (is_http_digit(c)) return c - '0';
-  const char lower = ascii_lower_of(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 }  // namespace
 
 std::string_view name_of(ChunkedState state) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -70,7 +71,7 @@ template <std::size_t N>
 int index_of_name(const std::array<std::string_view, N>& names, std::string_view word) {
   if (word.size() < 3) return -1;
   for (std::size_t i = 0; i < N; ++i) {
-    if (starts_ignoring_case(names[i], word)) return static_cast<int>(i);
+    if (starts_with_ignoring_case(names[i], word)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -98,7 +99,7 @@ class DateReader {
   // All digits at the front, if there are so many.
   bool take_number(std::size_t digits_min, std::size_t digits_max, int* value,
                    std::size_t* digits = nullptr) {
-    const auto end = std::ranges::find_if_not(rest_, is_http_digit);
+    const auto end = std::ranges::find_if_not(rest_, is_digit);
     const auto count = static_cast<std::size_t>(end - rest_.begin());
     if (count < digits_min || count > digits_max) return false;
     *value = 0;
@@ -109,7 +110,7 @@ class DateReader {
   }
 
   std::string_view take_word() {
-    const auto end = std::ranges::find_if_not(rest_, is_http_alpha);
+    const auto end = std::ranges::find_if_not(rest_, is_alpha);
     const std::string_view word = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
     rest_.remove_prefix(word.size());
     return word;
@@ -128,9 +129,9 @@ class DateReader {
     if (!take(':') || !take_number(1, 2, &parts->minute)) return false;
     if (!take(':')) return true;
     if (!take_number(1, 2, &parts->second)) return false;
-    if ((front() != '.' && front() != ',') || !is_http_digit(second())) return true;
+    if ((front() != '.' && front() != ',') || !is_digit(second())) return true;
     skip_one();
-    for (int unit = 100; is_http_digit(front()); unit /= 10, skip_one()) {
+    for (int unit = 100; is_digit(front()); unit /= 10, skip_one()) {
       parts->ms += (front() - '0') * unit;
     }
     return true;
@@ -155,13 +156,13 @@ class DateReader {
   // "GMT", "PST". Of RFC 822's single letters only Z: the others are used in both directions.
   bool take_zone_name(std::string_view word, DateParts* parts) {
     const auto* const zone = std::ranges::find_if(
-        kZones, [&](const Zone& known) { return equal_ignoring_case(known.name, word); });
+        kZones, [&](const Zone& known) { return equals_ignoring_case(known.name, word); });
     if (zone == kZones.end() || parts->has_zone) return false;
     parts->has_zone = true;
     parts->offset_minutes = zone->offset_minutes;
     // "GMT+0200" means the offset.
     const bool may_have_offset = zone->offset_minutes == 0 && (front() == '+' || front() == '-');
-    return !may_have_offset || !is_http_digit(second()) || take_offset(parts);
+    return !may_have_offset || !is_digit(second()) || take_offset(parts);
   }
 
  private:
@@ -193,11 +194,11 @@ bool take_number_part(DateReader* reader, int year_now, DateParts* parts) {
     return false;
   }
   // "6th November"
-  const bool is_ordinal = digits <= 2 && is_http_alpha(reader->front());
+  const bool is_ordinal = digits <= 2 && is_alpha(reader->front());
   if (!is_ordinal) return true;
   const std::string_view word = reader->take_word();
   if (std::ranges::any_of(std::array<std::string_view, 4>{"st", "nd", "rd", "th"},
-                          [&](auto end) { return equal_ignoring_case(end, word); })) {
+                          [&](auto end) { return equals_ignoring_case(end, word); })) {
     return true;
   }
   parts->month = parts->month < 0 ? index_of_name(kMonths, word) + 1 : 0;  // "06Nov1994"
@@ -217,7 +218,7 @@ bool take_word_part(DateReader* reader, DateParts* parts) {
 
 // A '-' is a zone's behind a blank or behind a whole date, and else stands between parts.
 bool is_offset_next(const DateReader& reader, const DateParts& parts, char before) {
-  if (parts.hour < 0 || parts.has_zone || !is_http_digit(reader.second())) return false;
+  if (parts.hour < 0 || parts.has_zone || !is_digit(reader.second())) return false;
   if (reader.front() == '+') return true;
   return reader.front() == '-' && (parts.year >= 0 || kBlanks.contains(before));
 }
@@ -244,9 +245,9 @@ std::optional<base::Instant> parse_http_date(std::string_view text, int year_now
     bool is_good = true;
     if (is_offset_next(reader, parts, before)) {
       is_good = reader.take_offset(&parts);
-    } else if (is_http_digit(c)) {
+    } else if (is_digit(c)) {
       is_good = take_number_part(&reader, year_now, &parts);
-    } else if (is_http_alpha(c)) {
+    } else if (is_alpha(c)) {
       is_good = take_word_part(&reader, &parts);
     } else if (c == '(') {
       is_good = reader.skip_comment();
@@ -284,7 +285,7 @@ std::optional<base::Instant> parse_w3c_date(std::string_view text) {
   reader.skip_blanks();
   if (reader.front() == '+' || reader.front() == '-') {
     if (!reader.take_offset(&parts)) return std::nullopt;
-  } else if (is_http_alpha(reader.front())) {
+  } else if (is_alpha(reader.front())) {
     if (!reader.take_zone_name(reader.take_word(), &parts)) return std::nullopt;
   }
   return reader.empty() ? instant_of(parts) : std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "web/ascii.h"
 #include "web/http_date.h"
 #include "web/http_text.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 // delta-seconds: digits; what is too large is the maximum.
 std::optional<base::Duration> parse_delta(std::string_view text) {
-  if (text.empty() || !std::ranges::all_of(text, is_http_digit)) return std::nullopt;
+  if (text.empty() || !std::ranges::all_of(text, is_digit)) return std::nullopt;
   const auto limit = static_cast<std::uint64_t>(kDeltaSecondsMax);
   const std::uint64_t seconds = std::min(parse_decimal(text).value_or(limit), limit);
   return base::Duration::seconds(static_cast<std::int64_t>(seconds));
@@ -27,7 +28,7 @@ void set_first(std::optional<base::Duration>* target, std::string_view value) {
 }
 
 void take_directive(std::string_view name, std::string_view value, CacheControl* control) {
-  const auto is = [&](std::string_view known) { return equal_ignoring_case(name, known); };
+  const auto is = [&](std::string_view known) { return equals_ignoring_case(name, known); };
   if (is("max-age")) set_first(&control->max_age, value);
   if (is("s-maxage")) set_first(&control->s_maxage, value);
   if (is("stale-while-revalidate")) set_first(&control->stale_while_revalidate, value);
@@ -46,7 +47,7 @@ std::vector<std::string> words_of(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
     if (text.empty()) break;
     const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-    words.push_back(ascii_lower_copy(text.substr(0, end)));
+    words.push_back(lower_copy(text.substr(0, end)));
     text.remove_prefix(end);
   }
   return words;
@@ -83,7 +84,7 @@ std::size_t next_element(std::string_view text, std::size_t at) {
 
 void append_links(std::string_view text, std::vector<HeaderLink>* links) {
   std::size_t at = 0;
-  while (at < text.size() && links->size() < kLinksMax) {
+  while (at < text.size() && links->size() < kHeaderLinksMax) {
     at = std::min(text.find_first_not_of(", \t", at), text.size());
     if (at == text.size()) return;
     const std::size_t end = text[at] == '<' ? text.find('>', at) : std::string_view::npos;
@@ -187,7 +188,7 @@ std::optional<EntityTag> parse_etag(std::string_view text) {
   if (text.empty()) return std::nullopt;
   EntityTag tag;
   tag.text = text;
-  tag.is_weak = starts_ignoring_case(text, "W/\"");
+  tag.is_weak = starts_with_ignoring_case(text, "W/\"");
   std::string_view opaque = text;
   if (tag.is_weak) opaque.remove_prefix(2);
   tag.is_well_formed = !text.starts_with('w') && opaque.size() >= 2 && opaque.front() == '"' &&
@@ -198,7 +199,7 @@ std::optional<EntityTag> parse_etag(std::string_view text) {
 
 std::optional<ContentRange> parse_content_range(std::string_view text) {
   text = trimmed(text);
-  if (!starts_ignoring_case(text, "bytes") || text.size() < 6) return std::nullopt;
+  if (!starts_with_ignoring_case(text, "bytes") || text.size() < 6) return std::nullopt;
   if (!is_http_blank(text[5])) return std::nullopt;
   text = trimmed(text.substr(5));
   const std::size_t slash = text.find('/');
@@ -231,7 +232,7 @@ std::optional<ContentDisposition> parse_content_disposition(std::string_view tex
   } else if (!is_token(type)) {
     return std::nullopt;
   }
-  result.is_attachment = !equal_ignoring_case(type, "inline");
+  result.is_attachment = !equals_ignoring_case(type, "inline");
   std::optional<std::string> extended;
   for (const auto& [name, value] : read_parameters(text, &at)) {
     if (name == "filename" && !result.filename) result.filename = value;

@@ -67,7 +67,7 @@ struct HeaderLink {
 
   friend bool operator==(const HeaderLink&, const HeaderLink&) = default;
 };
-inline constexpr std::size_t kLinksMax = 1000;  // further ones are dropped
+inline constexpr std::size_t kHeaderLinksMax = 1000;  // further ones are dropped
 inline constexpr std::size_t kLinkRelsMax = 32;
 std::vector<HeaderLink> parse_links(std::string_view text);
 std::vector<HeaderLink> links_of(const FieldList& fields);  // of all Link fields

@@ -31,7 +31,7 @@ void check_times(std::string_view text) {
 
 void check_links(std::string_view text) {
   const auto links = parse_links(text);
-  CHECK(links.size() <= kLinksMax);
+  CHECK(links.size() <= kHeaderLinksMax);
   for (const HeaderLink& link : links) {
     CHECK(!link.target.contains('>'));
     CHECK(link.rels.size() <= kLinkRelsMax);

@@ -131,7 +131,7 @@ TEST(HeaderLinks, BrokenLinksEndQuietly) {
 TEST(HeaderLinks, ManyLinksAndParametersAreBoundedAndLinear) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "<a>;rel=x,";
-  EXPECT_EQ(parse_links(text).size(), kLinksMax);
+  EXPECT_EQ(parse_links(text).size(), kHeaderLinksMax);
   text = "<a>";
   for (int i = 0; i < 500'000; ++i) text += ";hreflang=x";
   EXPECT_EQ(parse_links(text).at(0).hreflangs.size(), kFieldParametersMax);

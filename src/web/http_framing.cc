@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -13,7 +14,7 @@ std::vector<std::string> transfer_codings_of(const FieldList& fields) {
   std::vector<std::string> codings;
   for (const std::string_view element : fields.elements("Transfer-Encoding")) {
     const std::string_view name = trimmed(element.substr(0, element.find(';')));
-    if (!equal_ignoring_case(name, "identity")) codings.push_back(ascii_lower_copy(name));
+    if (!equals_ignoring_case(name, "identity")) codings.push_back(lower_copy(name));
   }
   return codings;
 }
@@ -64,9 +65,9 @@ BodyFraming framing_of(const HttpHead& head) {
 }
 
 bool has_no_body(int status, std::string_view method) {
-  if (equal_ignoring_case(method, "HEAD")) return true;
+  if (equals_ignoring_case(method, "HEAD")) return true;
   if (status / 100 == 1 || status == 204 || status == 304) return true;
-  return equal_ignoring_case(method, "CONNECT") && status / 100 == 2;
+  return equals_ignoring_case(method, "CONNECT") && status / 100 == 2;
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ ContentLength content_length_of(const FieldList& fields) {
 BodyFraming response_framing(const HttpHead& head, std::string_view request_method) {
   if (has_no_body(head.status, request_method)) {
     BodyFraming framing;
-    framing.length_overridden = !equal_ignoring_case(request_method, "HEAD") &&
+    framing.length_overridden = !equals_ignoring_case(request_method, "HEAD") &&
                                 head.status != 304 && head.fields.has("Content-Length");
     return framing;
   }

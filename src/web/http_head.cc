@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -31,12 +32,12 @@ class LineReader {
   std::optional<int> take_number(int digits_max) {
     int value = 0;
     int digits = 0;
-    while (digits < digits_max && !rest_.empty() && is_http_digit(rest_.front())) {
+    while (digits < digits_max && !rest_.empty() && is_digit(rest_.front())) {
       value = value * 10 + (rest_.front() - '0');
       rest_.remove_prefix(1);
       ++digits;
     }
-    if (digits == 0 || (!rest_.empty() && is_http_digit(rest_.front()))) return std::nullopt;
+    if (digits == 0 || (!rest_.empty() && is_digit(rest_.front()))) return std::nullopt;
     return value;
   }
 
@@ -55,12 +56,12 @@ class LineReader {
 
   // "HTTP/1.1", "http/2", or "ICY" as HTTP/1.0.
   std::optional<HttpVersion> take_version() {
-    if (starts_ignoring_case(rest_, kIcyPrefix)) {
+    if (starts_with_ignoring_case(rest_, kIcyPrefix)) {
       quirks_->add(HeadQuirk::kIcy);
       rest_.remove_prefix(kIcyPrefix.size() - 1);
       return HttpVersion{1, 0};
     }
-    if (!starts_ignoring_case(rest_, kHttpPrefix)) return std::nullopt;
+    if (!starts_with_ignoring_case(rest_, kHttpPrefix)) return std::nullopt;
     if (!rest_.starts_with(kHttpPrefix)) quirks_->add(HeadQuirk::kLowerCaseName);
     rest_.remove_prefix(kHttpPrefix.size());
     const auto major = take_number(kVersionDigitsMax);
@@ -224,8 +225,8 @@ bool HeadParser::take_first_byte(char c) {
   // A line that begins with CR holds nothing else, or it would not have been taken.
   const bool may_be_blank = line_.empty() || line_.front() == '\r';
   line_ += c;
-  const bool may_be_http = starts_ignoring_case(kHttpPrefix, line_);
-  const bool may_be_icy = starts_ignoring_case(kIcyPrefix, line_);
+  const bool may_be_http = starts_with_ignoring_case(kHttpPrefix, line_);
+  const bool may_be_icy = starts_with_ignoring_case(kIcyPrefix, line_);
   if (!may_be_http && !may_be_icy && !(may_be_blank && (c == '\r' || c == '\n'))) {
     line_.pop_back();
     stop(HeadState::kNotHttp);

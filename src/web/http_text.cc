@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "web/ascii.h"
+
 namespace meguri::web {
 
 namespace {
@@ -11,13 +13,6 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   while (at < text.size() && is_http_blank(text[at])) ++at;
   return at;
 }
-
-int hex_digit_value(char c) {
-  if (is_http_digit(c)) return c - '0';
-  const char lower = ascii_lower_of(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 // Nullopt where a '%' is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string bytes;
@@ -27,8 +22,8 @@ std::optional<std::string> percent_decoded(std::string_view text) {
       continue;
     }
     if (text.size() - i < 3) return std::nullopt;
-    const int high = hex_digit_value(text[i + 1]);
-    const int low = hex_digit_value(text[i + 2]);
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
     if (high < 0 || low < 0) return std::nullopt;
     bytes += static_cast<char>(high * 16 + low);
     i += 2;
@@ -56,7 +51,7 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) {
   if (text.empty()) return std::nullopt;
   std::uint64_t value = 0;
   for (const char c : text) {
-    if (!is_http_digit(c)) return std::nullopt;
+    if (!is_digit(c)) return std::nullopt;
     const auto digit = static_cast<std::uint64_t>(c - '0');
     if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return std::nullopt;
     value = value * 10 + digit;
@@ -99,7 +94,7 @@ std::vector<FieldParameter> read_parameters(std::string_view text, std::size_t* 
     }
     FieldParameter parameter;
     const std::size_t name_end = std::min(text.find_first_of("=;, \t\"", i), text.size());
-    parameter.name = ascii_lower_copy(text.substr(i, name_end - i));
+    parameter.name = lower_copy(text.substr(i, name_end - i));
     i = skip_blanks(text, name_end);
     if (i < text.size() && text[i] == '=') {
       i = skip_blanks(text, i + 1);
@@ -129,8 +124,8 @@ std::optional<std::string> decode_extended_value(std::string_view text) {
   const std::string_view charset = text.substr(0, charset_end);
   const auto bytes = percent_decoded(text.substr(language_end + 1));
   if (!bytes) return std::nullopt;
-  if (equal_ignoring_case(charset, "utf-8")) return bytes;
-  if (equal_ignoring_case(charset, "iso-8859-1")) return utf8_of_latin1(*bytes);
+  if (equals_ignoring_case(charset, "utf-8")) return bytes;
+  if (equals_ignoring_case(charset, "iso-8859-1")) return utf8_of_latin1(*bytes);
   return std::nullopt;
 }
 

@@ -9,17 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "web/ascii.h"
+
 namespace meguri::web {
-
-constexpr bool is_http_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_http_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // RFC 9110: OWS. Line ends are not part of it.
 constexpr bool is_http_blank(char c) { return c == ' ' || c == '\t'; }
 
 // RFC 9110: tchar.
 constexpr bool is_token_char(char c) {
-  return is_http_digit(c) || is_http_alpha(c) ||
+  return is_digit(c) || is_alpha(c) ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
@@ -27,25 +25,6 @@ constexpr bool is_token_char(char c) {
 constexpr bool is_http_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
 }
-
-constexpr char ascii_lower_of(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-inline std::string ascii_lower_copy(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), ascii_lower_of);
-  return lower;
-}
-
-constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, ascii_lower_of, ascii_lower_of);
-}
-
-constexpr bool starts_ignoring_case(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() && equal_ignoring_case(text.substr(0, prefix.size()), prefix);
-}
-
 constexpr bool is_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_token_char);
 }

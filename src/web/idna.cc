@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "web/ascii.h"
 #include "web/percent.h"
 
 namespace meguri::web {
@@ -138,7 +139,7 @@ void append_number(std::uint32_t number, std::uint32_t bias, std::string* out) {
 
 bool append_domain_ascii(std::string_view domain, std::string* out) {
   if (is_ascii(domain)) {
-    for (const char c : domain) *out += to_ascii_lower(c);
+    for (const char c : domain) *out += to_lower(c);
     return !domain.empty();
   }
   if (domain.size() > kIdnaBytesMax) return false;

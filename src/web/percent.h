@@ -50,13 +50,6 @@ inline constexpr std::array<std::uint8_t, 256> kEncodeBits = internal::make_enco
 constexpr bool is_in(EncodeSet set, char c) {
   return (kEncodeBits[static_cast<unsigned char>(c)] & static_cast<unsigned>(set)) != 0;
 }
-
-constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_ascii_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr char to_ascii_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 // The byte that the "%XY" at `at` stands for; -1 if there is no such escape.
 constexpr int escape_at(std::string_view text, std::size_t at) {
   if (text.size() - at < 3 || text[at] != '%') return -1;
@@ -67,7 +60,7 @@ constexpr int escape_at(std::string_view text, std::size_t at) {
 
 // Letters, digits and "-._~" of RFC 3986: they mean the same with and without an escape.
 constexpr bool is_unreserved(char c) {
-  return is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+  return is_alpha(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 // Appends "%XY" with upper-case digits.

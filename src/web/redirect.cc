@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "web/ascii.h"
 #include "web/http_text.h"
 
 namespace meguri::web {
@@ -18,7 +19,7 @@ void skip_html_blanks(std::string_view* text) {
 std::string_view without_url_prefix(std::string_view text) {
   std::string_view rest = text;
   for (const char letter : {'u', 'r', 'l'}) {
-    if (rest.empty() || ascii_lower_of(rest.front()) != letter) return letter == 'u' ? rest : text;
+    if (rest.empty() || to_lower(rest.front()) != letter) return letter == 'u' ? rest : text;
     rest.remove_prefix(1);
   }
   skip_html_blanks(&rest);
@@ -46,8 +47,8 @@ std::optional<std::string_view> redirect_target(const HttpHead& head) {
 std::optional<Refresh> parse_refresh(std::string_view text) {
   Refresh refresh;
   skip_html_blanks(&text);
-  if (text.empty() || (!is_http_digit(text.front()) && text.front() != '.')) return std::nullopt;
-  for (; !text.empty() && is_http_digit(text.front()); text.remove_prefix(1)) {
+  if (text.empty() || (!is_digit(text.front()) && text.front() != '.')) return std::nullopt;
+  for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1)) {
     const std::uint64_t delay =
         std::uint64_t{refresh.delay_seconds} * 10 + static_cast<std::uint64_t>(text.front() - '0');
     refresh.delay_seconds =

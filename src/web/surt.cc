@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "web/ascii.h"
 #include "web/percent.h"
 #include "web/surt_steps.h"
 
@@ -27,8 +28,8 @@ std::size_t scheme_length(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ':') return i;
-    const bool later = is_ascii_digit(c) || c == '+' || c == '-' || c == '.';
-    if (!is_ascii_alpha(c) && (i == 0 || !later)) return 0;
+    const bool later = is_digit(c) || c == '+' || c == '-' || c == '.';
+    if (!is_alpha(c) && (i == 0 || !later)) return 0;
   }
   return 0;
 }
@@ -62,7 +63,7 @@ std::pair<std::string_view, std::string_view> host_and_port(std::string_view net
 bool read_port(std::string_view digits, std::optional<std::uint16_t>* port) {
   unsigned value = 0;
   for (const char c : digits) {
-    if (!is_ascii_digit(c)) return false;
+    if (!is_digit(c)) return false;
     value = value * 10 + static_cast<unsigned>(c - '0');
     if (value > 0xFFFF) return false;
   }
@@ -73,7 +74,7 @@ bool read_port(std::string_view digits, std::optional<std::uint16_t>* port) {
 // The lower-case form of each byte.
 constexpr auto kLower = [] {
   std::array<char, 256> table{};
-  for (unsigned i = 0; i < 256; ++i) table[i] = to_ascii_lower(static_cast<char>(i));
+  for (unsigned i = 0; i < 256; ++i) table[i] = to_lower(static_cast<char>(i));
   return table;
 }();
 
@@ -97,12 +98,12 @@ bool append_lower(std::string_view text, std::string* out) {
 
 // True for a host that SURT only reverses, apart from its "www.": a plain name that is no address.
 bool is_plain_host(std::string_view host) {
-  if (host.empty() || is_ascii_digit(host.back()) || host.back() == '.') return false;
+  if (host.empty() || is_digit(host.back()) || host.back() == '.') return false;
   char before = '.';
   for (const char c : host) {
     const bool letter = c >= 'a' && c <= 'z';
     if (c == '.' && before == '.') return false;
-    if (!letter && !is_ascii_digit(c) && c != '-' && c != '_' && c != '.') return false;
+    if (!letter && !is_digit(c) && c != '-' && c != '_' && c != '.') return false;
     before = c;
   }
   return true;

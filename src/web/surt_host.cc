@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/check.h"
+#include "web/ascii.h"
 #include "web/idna.h"
 #include "web/percent.h"
 #include "web/surt_steps.h"
@@ -157,14 +158,14 @@ std::optional<std::string> host_to_ascii_2003(std::string_view host) {
 
 std::optional<std::string> surt_ip_address(std::string_view host) {
   if (host.empty()) return std::nullopt;
-  if (std::ranges::all_of(host, is_ascii_digit)) return dotted(low_bits(host));
+  if (std::ranges::all_of(host, is_digit)) return dotted(low_bits(host));
   const bool octal = host.front() == '0';  // then 8 and 9 are in no part
   if (octal && host.find_first_of("89") != std::string_view::npos) return std::nullopt;
   std::uint64_t address = 0;
   for (unsigned part = 0; part < 4; ++part) {
     const std::size_t dot = host.find('.');
     const std::string_view digits = host.substr(0, dot);
-    if (digits.empty() || !std::ranges::all_of(digits, is_ascii_digit)) return std::nullopt;
+    if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
     const auto value = address_part(digits);
     if (!value) return std::nullopt;
     if (dot == std::string_view::npos) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "web/ascii.h"
 #include "web/percent.h"
 
 namespace meguri::web {
@@ -12,9 +13,6 @@ namespace meguri::web {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
-
-bool is_alnum(char c) { return is_ascii_alpha(c) || is_ascii_digit(c); }
-
 // True if `text` has `count` bytes of kind `is` at `at`.
 bool has_run(std::string_view text, std::size_t at, std::size_t count, bool (*is)(char)) {
   return at <= text.size() && text.size() - at >= count &&
@@ -23,12 +21,7 @@ bool has_run(std::string_view text, std::size_t at, std::size_t count, bool (*is
 
 bool has_word(std::string_view text, std::size_t at, std::string_view lower_word) {
   if (at > text.size() || text.size() - at < lower_word.size()) return false;
-  return std::ranges::equal(text.substr(at, lower_word.size()), lower_word, {}, to_ascii_lower);
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = to_ascii_lower(c);
-  return text;
+  return std::ranges::equal(text.substr(at, lower_word.size()), lower_word, {}, to_lower);
 }
 
 // The end of "(x(24)y(24)...)/" at `at`, for any letters x and y; kNone if it is not there.
@@ -36,7 +29,7 @@ std::size_t end_of_lettered_id(std::string_view path, std::size_t at) {
   if (at >= path.size() || path[at] != '(') return kNone;
   std::size_t i = at + 1;
   std::size_t groups = 0;
-  while (has_run(path, i, 1, is_ascii_alpha) && has_word(path, i + 1, "(") &&
+  while (has_run(path, i, 1, is_alpha) && has_word(path, i + 1, "(") &&
          has_run(path, i + 2, 24, is_alnum) && has_word(path, i + 26, ")")) {
     i += 27;
     ++groups;
@@ -110,8 +103,8 @@ void strip_last_asp_id(std::string* query) {
        equals = query->rfind('=', equals - 1)) {
     const std::size_t begin = equals - kNameLength;
     const std::size_t end = equals + 25;
-    if (has_word(*query, begin, kWord) && has_run(*query, equals - 8, 8, is_ascii_alpha) &&
-        has_run(*query, equals + 1, 24, is_ascii_alpha) && ends_argument(*query, end)) {
+    if (has_word(*query, begin, kWord) && has_run(*query, equals - 8, 8, is_alpha) &&
+        has_run(*query, equals + 1, 24, is_alpha) && ends_argument(*query, end)) {
       return strip_argument(query, begin, end);
     }
   }
@@ -218,7 +211,7 @@ std::string alpha_reorder_query(std::string_view query) {
 std::string_view massage_host(std::string_view host) {
   if (!host.starts_with("www")) return host;
   std::size_t i = 3;
-  while (i < host.size() && is_ascii_digit(host[i])) ++i;
+  while (i < host.size() && is_digit(host[i])) ++i;
   return i < host.size() && host[i] == '.' ? host.substr(i + 1) : host;
 }
 
@@ -264,10 +257,10 @@ bool SurtUrl::canonicalize_google() {
     }
     single.erase(0, std::min(single.find_first_not_of('.'), single.size()));
     single.erase(single.find_last_not_of('.') + 1);
-    const bool number = !single.empty() && std::ranges::all_of(single, is_ascii_digit);
+    const bool number = !single.empty() && std::ranges::all_of(single, is_digit);
     if (number && single.size() > kSurtHostDigitsMax) return false;
     auto address = surt_ip_address(single);
-    host = address ? *std::move(address) : escape_once(lower(std::move(single)));
+    host = address ? *std::move(address) : escape_once(lower_copy(std::move(single)));
   }
   std::string plain = unescape_repeatedly(path);
   if (!host.empty()) plain = normalize_path(plain);
@@ -276,15 +269,15 @@ bool SurtUrl::canonicalize_google() {
 }
 
 void SurtUrl::canonicalize_ia() {
-  host = lower(std::move(host));
+  host = lower_copy(std::move(host));
   if (scheme != "dns") host = std::string(massage_host(host));
-  const std::string scheme_lower = lower(scheme);
+  const std::string scheme_lower = lower_copy(scheme);
   if (scheme_lower == "http" && port == 80) port.reset();
   if (scheme_lower == "https" && port == 443) port.reset();
-  path = strip_path_session_id(lower(std::move(path)));
+  path = strip_path_session_id(lower_copy(std::move(path)));
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (query.empty()) ends_in_question_mark = false;
-  query = alpha_reorder_query(lower(strip_query_session_id(std::move(query))));
+  query = alpha_reorder_query(lower_copy(strip_query_session_id(std::move(query))));
 }
 
 void SurtUrl::append_rest(std::string* out) const {

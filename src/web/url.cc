@@ -1,5 +1,6 @@
 #include "web/url.h"
 
+#include "web/ascii.h"
 #include "web/percent.h"
 #include "web/url_parser.h"
 #include "web/url_plain.h"
@@ -22,7 +23,7 @@ bool has_tab_or_newline(std::string_view text) {
 // True if `host` may be an IPv4 address in one of its spellings, or ends in a dot.
 bool may_be_number(std::string_view host) {
   const std::size_t label = host.rfind('.') + 1;  // npos + 1 is 0
-  return label == host.size() || is_ascii_digit(host[label]);
+  return label == host.size() || is_digit(host[label]);
 }
 
 }  // namespace

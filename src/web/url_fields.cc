@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/hash.h"
+#include "web/ascii.h"
 #include "web/percent.h"
 #include "web/url_filter.h"
 #include "web/url_template.h"
@@ -12,11 +13,8 @@
 namespace meguri::web {
 
 namespace {
-
-bool is_alnum(char c) { return is_ascii_alpha(c) || is_ascii_digit(c); }
-
 bool is_digits(std::string_view text, std::size_t length) {
-  return text.size() == length && std::ranges::all_of(text, is_ascii_digit);
+  return text.size() == length && std::ranges::all_of(text, is_digit);
 }
 
 int two_digits(std::string_view text) { return (text[0] - '0') * 10 + (text[1] - '0'); }
@@ -63,7 +61,7 @@ bool begins_with_uuid(std::string_view text) {
 }
 
 bool looks_like_id(std::string_view word) {
-  const auto digits = static_cast<std::size_t>(std::ranges::count_if(word, is_ascii_digit));
+  const auto digits = static_cast<std::size_t>(std::ranges::count_if(word, is_digit));
   const bool hex = std::ranges::all_of(word, [](char c) { return hex_value(c) >= 0; });
   if (hex && word.size() >= 8 && digits > 0) return true;
   return word.size() >= 16 && digits >= 4;
@@ -91,7 +89,7 @@ std::size_t append_form_at(std::string_view text, std::size_t at, std::string_vi
   }
   const auto end = std::ranges::find_if_not(rest, is_alnum);
   const std::string_view word = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
-  if (std::ranges::all_of(word, is_ascii_digit)) {
+  if (std::ranges::all_of(word, is_digit)) {
     *out += number;
   } else if (looks_like_id(word)) {
     *out += "{id}";
@@ -132,7 +130,7 @@ std::string_view extension_of(std::string_view form) {
   const std::size_t dot = form.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   const std::string_view name = form.substr(dot + 1);
-  const bool fits = !name.empty() && name.size() <= 5 && is_ascii_alpha(name[0]);
+  const bool fits = !name.empty() && name.size() <= 5 && is_alpha(name[0]);
   return fits && std::ranges::all_of(name, is_alnum) ? form.substr(dot) : std::string_view();
 }
 

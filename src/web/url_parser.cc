@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "web/ascii.h"
 #include "web/host.h"
 #include "web/percent.h"
 
@@ -31,11 +32,11 @@ const SpecialScheme* special_scheme(std::string_view scheme) {
 
 // The length of the scheme that `text` begins with, before its ':'; 0 if there is none.
 std::size_t scheme_length(std::string_view text) {
-  if (text.empty() || !is_ascii_alpha(text.front())) return 0;
+  if (text.empty() || !is_alpha(text.front())) return 0;
   for (std::size_t i = 1; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ':') return i;
-    if (!is_ascii_alpha(c) && !is_ascii_digit(c) && c != '+' && c != '-' && c != '.') return 0;
+    if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return 0;
   }
   return 0;
 }
@@ -103,7 +104,7 @@ bool UrlParser::fail(UrlFailure why) {
 bool UrlParser::parse() {
   const std::size_t length = scheme_length(input_);
   if (length > 0) {
-    for (const char c : input_.substr(0, length)) out_ += to_ascii_lower(c);
+    for (const char c : input_.substr(0, length)) out_ += to_lower(c);
     return parse_with_scheme(input_.substr(length + 1));
   }
   if (base_ == nullptr) return fail(UrlFailure::kNoBase);
@@ -286,7 +287,7 @@ bool UrlParser::append_port(std::string_view digits) {
   if (digits.empty()) return true;
   unsigned value = 0;
   for (const char c : digits) {
-    if (!is_ascii_digit(c)) return fail(UrlFailure::kBadPort);
+    if (!is_digit(c)) return fail(UrlFailure::kBadPort);
     value = value * 10 + static_cast<unsigned>(c - '0');
     if (value > 0xFFFF) return fail(UrlFailure::kBadPort);
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "web/ascii.h"
 #include "web/percent.h"
 #include "web/url_parser.h"
 #include "web/url_plain.h"
@@ -30,7 +31,7 @@ int dots_of(std::string_view segment) {
 }  // namespace
 
 bool is_drive_letter(std::string_view text) {
-  return text.size() == 2 && is_ascii_alpha(text[0]) && (text[1] == ':' || text[1] == '|');
+  return text.size() == 2 && is_alpha(text[0]) && (text[1] == ':' || text[1] == '|');
 }
 
 bool starts_with_drive_letter(std::string_view text) {
@@ -39,7 +40,7 @@ bool starts_with_drive_letter(std::string_view text) {
 }
 
 bool begins_with_drive(std::string_view path) {
-  return path.size() >= 3 && is_ascii_alpha(path[1]) && path[2] == ':' &&
+  return path.size() >= 3 && is_alpha(path[1]) && path[2] == ':' &&
          (path.size() == 3 || path[3] == '/');
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "web/ascii.h"
 #include "web/percent.h"
 
 namespace meguri::web {
@@ -24,7 +25,7 @@ inline constexpr auto kPlain = [] {
     const char c = static_cast<char>(byte);
     unsigned bits = 0;
     const bool lower = c >= 'a' && c <= 'z';
-    if (lower || is_ascii_digit(c) || c == '-' || c == '_' || c == '.') bits |= kPlainHost;
+    if (lower || is_digit(c) || c == '-' || c == '_' || c == '.') bits |= kPlainHost;
     if (!is_in(EncodeSet::kPath, c) && c != '\\' && c != '/') bits |= kPlainPath;
     if (!is_in(EncodeSet::kSpecialQuery, c)) bits |= kPlainQuery;
     if (!is_in(EncodeSet::kFragment, c)) bits |= kPlainFragment;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "web/ascii.h"
 #include "web/percent.h"
 #include "web/url_filter.h"
 
@@ -13,13 +14,6 @@ namespace meguri::web {
 namespace {
 
 constexpr std::size_t kPeriodMax = 4;  // segments that may repeat together
-
-bool is_alnum(char c) { return is_ascii_alpha(c) || is_ascii_digit(c); }
-
-bool equals_ignoring_case(std::string_view a, std::string_view lower) {
-  return std::ranges::equal(a, lower, {}, to_ascii_lower);
-}
-
 // Cuts the first piece off `*rest`, up to `by` or the end.
 std::string_view take_piece(std::string_view* rest, char by) {
   const std::size_t end = std::min(rest->find(by), rest->size());
@@ -44,7 +38,7 @@ std::optional<int> number_of(std::string_view digits, std::size_t length_min,
   if (digits.size() < length_min || digits.size() > length_max) return std::nullopt;
   int value = 0;
   for (const char c : digits) {
-    if (!is_ascii_digit(c)) return std::nullopt;
+    if (!is_digit(c)) return std::nullopt;
     value = value * 10 + (c - '0');
   }
   return value;
@@ -122,7 +116,7 @@ bool is_session_argument(std::string_view name, std::string_view value) {
   if (name.size() == kAsp.size() + 8 && equals_ignoring_case(name.substr(0, kAsp.size()), kAsp)) {
     return true;
   }
-  const bool has_digit = std::ranges::any_of(value, is_ascii_digit);
+  const bool has_digit = std::ranges::any_of(value, is_digit);
   return has_digit &&
          is_any_of(name, {"sid", "s_id", "sessid", "session", "sessionid", "session_id",
                           "session-id", "oscsid", "zenid", "osadcsid", "xtcsid", "sess", "phpsid"});
@@ -139,7 +133,7 @@ bool is_session_segment(std::string_view segment) {
   constexpr std::size_t kGroupLength = kIdLength + 3;  // X(id)
   if (segment.empty() || segment.size() % kGroupLength != 0) return false;
   for (; !segment.empty(); segment.remove_prefix(kGroupLength)) {
-    const bool group = is_ascii_alpha(segment[0]) && segment[1] == '(' &&
+    const bool group = is_alpha(segment[0]) && segment[1] == '(' &&
                        is_id(segment.substr(2, kIdLength)) && segment[kGroupLength - 1] == ')';
     if (!group) return false;
   }
