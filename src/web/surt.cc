@@ -96,17 +96,11 @@ bool append_lower(std::string_view text, std::string* out) {
   return found;
 }
 
-// True for a host that SURT only reverses, apart from its "www.": a plain name that is no address.
+// True for the host of a parsed http URL that SURT only reverses, apart from its "www.": no
+// address, and no empty label. Such a host is in lower case, printable, and without escapes.
 bool is_plain_host(std::string_view host) {
-  if (host.empty() || is_digit(host.back()) || host.back() == '.') return false;
-  char before = '.';
-  for (const char c : host) {
-    const bool letter = c >= 'a' && c <= 'z';
-    if (c == '.' && before == '.') return false;
-    if (!letter && !is_digit(c) && c != '-' && c != '_' && c != '.') return false;
-    before = c;
-  }
-  return true;
+  if (host.empty() || host.front() == '[' || host.front() == '.') return false;
+  return !is_digit(host.back()) && host.back() != '.' && !host.contains("..");
 }
 
 void append_path(std::string_view path, std::string* out) {

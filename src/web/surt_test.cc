@@ -162,20 +162,26 @@ TEST(Surt, KeysMayBeLongerThanTheirUrl) {
 }
 
 TEST(Surt, NestedEscapesAndRepeatedPatternsTakeLinearTime) {
+  constexpr std::size_t kBytes = 1'000'000;
   std::string nested = "%";
-  while (nested.size() < 2'000'000) nested += "25";
+  while (nested.size() < kBytes) nested += "25";
   EXPECT_EQ(unescape_repeatedly(nested + "41"), "A");
   const auto repeated = [](std::string_view piece) {
     std::string text;
-    while (text.size() < 2'000'000) text += piece;
+    while (text.size() < kBytes) text += piece;
     return text;
   };
-  EXPECT_EQ(strip_query_session_id(repeated("cfid=")).size(), 2'000'000U);
-  EXPECT_EQ(strip_query_session_id(repeated("sid=sid=&")).size(), 2'000'007U);
-  EXPECT_EQ(strip_path_session_id(repeated("/(S(4hqa0555fwsecu455xqckv45)")).size(), 2'000'014U);
-  EXPECT_EQ(strip_path_session_id(repeated("/(4hqa0555fwsecu455xqckv45)/")).size(), 2'000'012U);
+  for (const std::string_view piece : {"cfid=", "sid=sid=&", "cfid=&cftoken=", "jsessionid=0"}) {
+    const std::string query = repeated(piece);
+    EXPECT_TRUE(strip_query_session_id(query) == query) << piece;
+  }
+  for (const std::string_view piece :
+       {"/(S(4hqa0555fwsecu455xqckv45)", "/(4hqa0555fwsecu455xqckv45)/", "/(S(?.aspx"}) {
+    const std::string path = repeated(piece);
+    EXPECT_TRUE(strip_path_session_id(path) == path) << piece;
+  }
   EXPECT_EQ(normalize_path(repeated("/a/..")), "/");
-  EXPECT_EQ(alpha_reorder_query(repeated("b&a&")).size(), 2'000'000U);
+  EXPECT_EQ(alpha_reorder_query(repeated("bbbbb=1&a&")).size(), kBytes);
 }
 
 }  // namespace
