@@ -96,8 +96,9 @@ class RobotsView {
   RobotsRulesView others_;
 };
 
-// Owns the bytes: a few for a file without rules, else about 24 a rule and its text. Values; const
-// calls from any thread. Views of verdicts die with the object and when it is moved or assigned.
+// Owns the bytes: 14 for a file without rules; 24 a rule, 40 with wildcards, and its text. Const
+// calls from any thread. Views of verdicts die with the object and when it is moved or assigned. To
+// ask often, keep a view().
 class Robots {
  public:
   using Verdict = RobotsVerdict;

@@ -1,6 +1,7 @@
 // compile_robots_rules(): from patterns to the bytes that robots_rules.h describes.
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,16 @@ void append_u64(std::uint64_t value, std::string* out) {
   append_u32(value >> 32U, out);
 }
 
-std::string_view without_end(std::string_view tail) {
-  return tail.substr(0, tail.size() - (tail.ends_with('$') ? 1 : 0));
+// The pairs of octets that a path must have to match "*part*part..." with or without "$".
+std::uint64_t pairs_of_tail(std::string_view tail) {
+  if (tail.ends_with('$')) tail.remove_suffix(1);
+  std::uint64_t pairs = 0;
+  while (!tail.empty()) {
+    const std::string_view part = tail.substr(0, tail.find('*'));
+    pairs |= robots_pairs(part);
+    tail.remove_prefix(std::min(part.size() + 1, tail.size()));
+  }
+  return pairs;
 }
 
 // `pattern` with every ":" and "/" of its query written as `written[0]` and `written[1]`.
@@ -90,7 +99,17 @@ Piece piece_of(std::string_view pattern) {
 
 class Compiler {
  public:
-  explicit Compiler(std::span<const RobotsRule> rules) : rules_(rules) {}
+  explicit Compiler(std::span<const RobotsRule> rules) {
+    std::unordered_map<std::string_view, std::size_t> known;
+    for (const RobotsRule& rule : rules) {
+      const auto [at, is_new] = known.try_emplace(rule.pattern, rules_.size());
+      if (is_new) {
+        rules_.push_back(&rule);
+      } else if (rule.allow && !rules_[at->second]->allow) {
+        rules_[at->second] = &rule;
+      }
+    }
+  }
 
   std::string compile() {
     spell();
@@ -122,8 +141,8 @@ class Compiler {
   // The longer pattern, an Allow, the earlier line, in this order.
   bool beats(std::size_t a, std::size_t b) const {
     if (b == kNone || a == kNone) return a != kNone;
-    const RobotsRule& x = rules_[a];
-    const RobotsRule& y = rules_[b];
+    const RobotsRule& x = *rules_[a];
+    const RobotsRule& y = *rules_[b];
     if (x.pattern.size() != y.pattern.size()) return x.pattern.size() > y.pattern.size();
     if (x.allow != y.allow) return x.allow;
     return x.line != y.line ? x.line < y.line : a < b;
@@ -131,7 +150,7 @@ class Compiler {
 
   void spell() {
     for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
-      const RobotsRule& r = rules_[rule];
+      const RobotsRule& r = *rules_[rule];
       append_u32(text_.size(), &rule_bytes_);
       append_u16(r.pattern.size(), &rule_bytes_);
       append_u32(std::size_t{r.line} * 2 + (r.allow ? 1 : 0), &rule_bytes_);
@@ -160,7 +179,7 @@ class Compiler {
           append_u32(piece.offset + head.size(), &tail_bytes_);
           append_u16(piece.tail.size(), &tail_bytes_);
           append_u16(piece.rule, &tail_bytes_);
-          append_u64(robots_pairs(without_end(piece.tail)), &tail_bytes_);
+          append_u64(pairs_of_tail(piece.tail), &tail_bytes_);
           ++tails_;
           break;
       }
@@ -184,7 +203,7 @@ class Compiler {
     return out.append(node_bytes_).append(tail_bytes_).append(rule_bytes_).append(text_);
   }
 
-  std::span<const RobotsRule> rules_;
+  std::vector<const RobotsRule*> rules_;
   std::vector<Spelling> spellings_;
   std::vector<Piece> pieces_;
   std::vector<Node> nodes_;

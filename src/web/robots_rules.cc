@@ -74,7 +74,6 @@ bool tail_matches(std::string_view tail, std::string_view rest) {
 std::uint64_t robots_pairs(std::string_view text) {
   std::uint64_t pairs = 0;
   for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] == '*' || text[i - 1] == '*') continue;
     pairs |= std::uint64_t{1} << ((byte_at(text, i - 1) * 37 + byte_at(text, i)) % 64);
   }
   return pairs;

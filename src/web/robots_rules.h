@@ -38,10 +38,10 @@ struct RobotsRule {
   bool allow = false;
 };
 
-// A set of bits for the pairs of neighbouring octets in `text`, wildcards apart.
+// A set of bits for the pairs of neighbouring octets in `text`.
 std::uint64_t robots_pairs(std::string_view text);
 
-// Requires at most kRobotsRulesMax rules.
+// Requires at most kRobotsRulesMax rules. Of equal patterns one is kept: an Allow, else the first.
 std::string compile_robots_rules(std::span<const RobotsRule> rules);
 
 // Borrowed bytes of compile_robots_rules(). Any thread.

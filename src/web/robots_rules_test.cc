@@ -209,7 +209,9 @@ TEST(RobotsRules, CompiledRulesAgreeWithThePlainMatcherOnRandomOnes) {
 TEST(RobotsRules, AHostileFileOfWildcardsGivesUpInsteadOfWorkingForever) {
   std::vector<RobotsRule> rules;
   for (std::uint32_t i = 0; i < kRobotsRulesMax; ++i) {
-    rules.push_back({"/*aaaaaaaa*b", i, false});
+    const std::string first(1 + i % 150, 'a');
+    const std::string second(1 + i / 150, 'a');
+    rules.push_back({"/*" + first + "*" + second + "*b", i, false});
   }
   const std::string blob = compile_robots_rules(rules);
   const auto view = RobotsRulesView::open(blob);
@@ -218,6 +220,14 @@ TEST(RobotsRules, AHostileFileOfWildcardsGivesUpInsteadOfWorkingForever) {
   const auto match = view->match("/" + std::string(60'000, 'a'));
   ASSERT_TRUE(match);
   EXPECT_TRUE(match->gave_up);
+}
+
+TEST(RobotsRules, RepeatedRulesTakeNoRoom) {
+  const auto once = rules_of({{false, "/a"}, {true, "/b*c"}});
+  const auto twice = rules_of({{false, "/a"}, {true, "/b*c"}, {false, "/a"}, {false, "/b*c"}});
+  EXPECT_EQ(compile_robots_rules(once), compile_robots_rules(twice));
+  const std::string blob = compile_robots_rules(rules_of({{false, "/a"}, {true, "/a"}}));
+  EXPECT_EQ(RobotsRulesView::open(blob)->match("/a")->line, 2);
 }
 
 TEST(RobotsRules, ManyStarsDoNotBacktrack) {

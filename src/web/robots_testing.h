@@ -18,21 +18,21 @@ namespace meguri::web {
 inline bool plain_pattern_matches(std::string_view pattern, std::string_view path) {
   const bool to_the_end = pattern.ends_with('$');
   if (to_the_end) pattern.remove_suffix(1);
-  std::vector<bool> reached(path.size() + 1, false);
-  reached[0] = true;
+  std::string reached(path.size() + 1, 'n');
+  reached[0] = 'y';
   for (const char c : pattern) {
     if (c == '*') {
-      for (std::size_t j = 1; j <= path.size(); ++j) reached[j] = reached[j] || reached[j - 1];
+      for (std::size_t j = 1; j <= path.size(); ++j) {
+        if (reached[j - 1] == 'y') reached[j] = 'y';
+      }
       continue;
     }
-    for (std::size_t j = path.size(); j > 0; --j) reached[j] = reached[j - 1] && path[j - 1] == c;
-    reached[0] = false;
+    for (std::size_t j = path.size(); j > 0; --j) {
+      reached[j] = path[j - 1] == c ? reached[j - 1] : 'n';
+    }
+    reached[0] = 'n';
   }
-  if (to_the_end) return reached.back();
-  for (const bool here : reached) {
-    if (here) return true;
-  }
-  return false;
+  return to_the_end ? reached.back() == 'y' : reached.contains('y');
 }
 
 // `pattern` with the ":" and "/" of its query as they are, all plain, or all escaped.

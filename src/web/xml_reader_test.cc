@@ -137,6 +137,11 @@ TEST(XmlReader, HugeAttributesAreNotSeenAndHugeTagsEndTheReading) {
             "<r>y</>");
 }
 
+TEST(XmlReader, NothingIsReadBehindTheSizeLimit) {
+  EXPECT_EQ(read("<r><a/><!--" + std::string(kXmlBytesMax, 'x') + "--><b/></r>", XmlEnd::kTooLarge),
+            "<r><a></>");
+}
+
 TEST(XmlReader, ManyNamesDoNotFillTheMemory) {
   std::string names = "<r>";
   for (int i = 0; i < 1'500'000; ++i) names += "<a" + std::to_string(i) + "/>";
