@@ -11,6 +11,7 @@
 namespace meguri::web {
 
 // The encodings of the standard, in its order.
+// NOLINTBEGIN(readability-identifier-naming): parts of ISO 8859 are told apart by their number.
 enum class Charset : std::uint8_t {
   kUtf8,
   kIbm866,
@@ -53,6 +54,7 @@ enum class Charset : std::uint8_t {
   kUtf16Le,
   kXUserDefined,
 };
+// NOLINTEND(readability-identifier-naming)
 constexpr std::size_t kCharsetCount = static_cast<std::size_t>(Charset::kXUserDefined) + 1;
 
 std::string_view name_of(Charset charset);

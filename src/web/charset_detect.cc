@@ -156,4 +156,13 @@ CharsetFinding find_charset(std::string_view first_bytes,
   return {utf8_by_format ? Charset::kUtf8 : Charset::kWindows1252, CharsetSource::kDefault};
 }
 
+std::string_view without_byte_order_mark(std::string_view bytes, std::string* storage) {
+  const auto charset = charset_of_bom(bytes);
+  if (!charset) return bytes;
+  if (*charset == Charset::kUtf8) return bytes.substr(kByteOrderMarkUtf8.size());
+  storage->clear();
+  decode(bytes, *charset, storage);
+  return *storage;
+}
+
 }  // namespace meguri::web

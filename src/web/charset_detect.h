@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "web/charset.h"
@@ -67,5 +68,9 @@ std::optional<Charset> charset_of_content_type(std::string_view value);
 // ISO-2022-JP by its escapes; else what uchardet says of the parts that are not ASCII. nullopt for
 // ASCII only, or no idea.
 std::optional<Charset> detect_charset(std::string_view first_bytes);
+
+// A text that names its charset by a byte order mark, as UTF-8 without it; any other as it is. The
+// view is of `bytes` or of `*storage`.
+std::string_view without_byte_order_mark(std::string_view bytes, std::string* storage);
 
 }  // namespace meguri::web

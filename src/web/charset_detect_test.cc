@@ -315,5 +315,21 @@ TEST(DetectCharset, LargeHostileTextsAreBounded) {
   }
 }
 
+TEST(CharsetDetect, ByteOrderMarksAreTakenOffAndNameTheCharset) {
+  const auto read = [](std::string_view bytes) {
+    std::string storage;
+    return std::string(without_byte_order_mark(bytes, &storage));
+  };
+  EXPECT_EQ(read("plain"), "plain");
+  EXPECT_EQ(read(""), "");
+  EXPECT_EQ(read("\xEF\xBB\xBFplain"), "plain");
+  EXPECT_EQ(read("\xEF\xBB"), "\xEF\xBB");
+  EXPECT_EQ(read(std::string_view("\xFF\xFE"
+                                  "a\0\xE9\0",
+                                  6)),
+            "a\xC3\xA9");
+  EXPECT_EQ(read(std::string_view("\xFE\xFF\0a\x30\xC4", 6)), "a\xE3\x83\x84");
+}
+
 }  // namespace
 }  // namespace meguri::web

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "web/ascii.h"
-#include "web/byte_order_mark.h"
+#include "web/charset_detect.h"
 #include "web/xml_repair.h"
 
 namespace meguri::web {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "web/ascii.h"
+#include "web/charset.h"
 
 namespace meguri::web {
 
@@ -29,20 +30,6 @@ std::optional<std::string> percent_decoded(std::string_view text) {
     i += 2;
   }
   return bytes;
-}
-
-std::string utf8_of_latin1(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    const auto value = static_cast<unsigned char>(c);
-    if (value < 0x80) {
-      text += c;
-    } else {
-      text += static_cast<char>(0xC0U | (value >> 6U));
-      text += static_cast<char>(0x80U | (value & 0x3FU));
-    }
-  }
-  return text;
 }
 
 }  // namespace
@@ -121,12 +108,12 @@ std::optional<std::string> decode_extended_value(std::string_view text) {
   if (charset_end == std::string_view::npos) return std::nullopt;
   const std::size_t language_end = text.find('\'', charset_end + 1);
   if (language_end == std::string_view::npos) return std::nullopt;
-  const std::string_view charset = text.substr(0, charset_end);
+  const auto charset = charset_of_label(text.substr(0, charset_end));
   const auto bytes = percent_decoded(text.substr(language_end + 1));
-  if (!bytes) return std::nullopt;
-  if (equals_ignoring_case(charset, "utf-8")) return bytes;
-  if (equals_ignoring_case(charset, "iso-8859-1")) return utf8_of_latin1(*bytes);
-  return std::nullopt;
+  if (!bytes || !charset) return std::nullopt;
+  std::string utf8;
+  decode(*bytes, *charset, &utf8);
+  return utf8;
 }
 
 }  // namespace meguri::web

@@ -62,8 +62,8 @@ inline constexpr std::size_t kFieldParametersMax = 64;  // further ones of one v
 // moves *at there. Takes blanks round '=' and parameters without a value.
 std::vector<FieldParameter> read_parameters(std::string_view text, std::size_t* at);
 
-// RFC 8187: charset'language'percent-encoded, as UTF-8. Nullopt if it is not of that form, or in
-// another charset than UTF-8 or ISO-8859-1.
+// RFC 8187: charset'language'percent-encoded, as UTF-8. Nullopt if it is not of that form, or its
+// charset has no such label.
 std::optional<std::string> decode_extended_value(std::string_view text);
 
 }  // namespace meguri::web

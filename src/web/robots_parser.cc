@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "web/ascii.h"
-#include "web/byte_order_mark.h"
+#include "web/charset_detect.h"
 #include "web/robots_path.h"
 
 namespace meguri::web {

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "web/ascii.h"
-#include "web/byte_order_mark.h"
+#include "web/charset_detect.h"
 #include "web/xml_repair.h"
 
 namespace meguri::web {
@@ -174,21 +174,6 @@ class Reader {
   std::optional<XmlEnd> end_;
 };
 
-// The encoding that an XML declaration names; empty if none.
-std::string_view declared_encoding(std::string_view bytes) {
-  constexpr std::size_t kDeclarationMax = 300;
-  bytes = trim(bytes.substr(0, kDeclarationMax));
-  if (!bytes.starts_with("<?xml")) return {};
-  bytes = bytes.substr(0, bytes.find("?>"));
-  const std::size_t at = bytes.find("encoding");
-  if (at == std::string_view::npos) return {};
-  bytes = trim(bytes.substr(at + 8));
-  if (!bytes.starts_with('=')) return {};
-  bytes = trim(bytes.substr(1));
-  if (bytes.empty() || (bytes[0] != '"' && bytes[0] != '\'')) return {};
-  return trim(bytes.substr(1, bytes.find(bytes[0], 1) - 1));
-}
-
 }  // namespace
 
 std::optional<std::string_view> XmlElement::attribute(std::string_view name) const {
@@ -203,15 +188,11 @@ std::optional<std::string_view> XmlElement::attribute(std::string_view name) con
 
 std::string_view xml_as_utf8(std::string_view bytes, std::string* storage) {
   bytes = bytes.substr(0, kXmlBytesMax + 2);
-  const std::string_view text = without_byte_order_mark(bytes, storage);
-  if (text.size() != bytes.size() || text.data() != bytes.data()) return text;
-  if (text.starts_with(std::string_view("<\0", 2))) return *storage = utf8_of_utf16(text, false);
-  if (text.starts_with(std::string_view("\0<", 2))) return *storage = utf8_of_utf16(text, true);
-  const std::string_view encoding = declared_encoding(text);
-  for (const std::string_view latin1 : {"iso-8859-1", "iso8859-1", "latin1", "us-ascii"}) {
-    if (equals_ignoring_case(encoding, latin1)) return *storage = utf8_of_latin1(text);
-  }
-  return text;
+  const Charset charset = find_charset(bytes, std::nullopt, MarkupKind::kXml).charset;
+  if (charset == Charset::kUtf8) return without_byte_order_mark(bytes, storage);
+  storage->clear();
+  decode(bytes, charset, storage);
+  return *storage;
 }
 
 XmlOutcome read_xml(std::string_view bytes, XmlHandler* handler) {

@@ -69,8 +69,8 @@ struct XmlOutcome {
   bool doctype = false;  // there was a DOCTYPE; it was not read
 };
 
-// For bytes as they came: UTF-16 and UTF-8 by their byte order mark or first characters,
-// ISO-8859-1 and US-ASCII where the declaration says so; all else is taken for UTF-8.
+// For bytes as they came: in the charset of their byte order mark or declaration, else in what
+// they look like (find_charset()).
 XmlOutcome read_xml(std::string_view bytes, XmlHandler* handler);
 
 // For text that is UTF-8 already; what its declaration says of an encoding is ignored.
