@@ -10,16 +10,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def run(command, **options):
-    """Runs a command without input and returns it done, with its output as text."""
+    """Runs a command, without input unless given, and returns it done, with its output as text."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("MEGURI_")
     }
     environment.update(options.pop("environment", {}))
     options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run(
         command,
         env=environment,
-        stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         timeout=240,
