@@ -30,7 +30,7 @@ bool keeps_nul(TextMode mode) { return mode == TextMode::kData || mode == TextMo
 
 // Entities whose names begin with each byte, so that a search begins among a few dozen.
 std::span<const Entity> entities_of(char first) {
-  static const auto kStarts = [] {
+  static const auto starts_of_bytes = [] {
     std::array<std::uint16_t, 129> starts{};
     const auto table = entity_table();
     std::size_t next = 0;
@@ -42,8 +42,9 @@ std::span<const Entity> entities_of(char first) {
   }();
   const auto byte = static_cast<unsigned char>(first);
   if (byte >= 128) return {};
-  return entity_table().subspan(kStarts[byte],
-                                static_cast<std::size_t>(kStarts[byte + 1U]) - kStarts[byte]);
+  return entity_table().subspan(
+      starts_of_bytes[byte],
+      static_cast<std::size_t>(starts_of_bytes[byte + 1U]) - starts_of_bytes[byte]);
 }
 
 // The entity with the longest name that begins `text`.

@@ -58,6 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const DecodeLimits ratio{kOutputMax, 10, 1000};
   const DecodedContent limited = decode_in_pieces(bytes, encoding, ratio, piece);
   // One buffer of a step may pass before the ratio is judged.
-  CHECK(limited.bytes.size() <= std::max<std::size_t>(1000, bytes.size() * 10) + 64 * 1024 + 10);
+  CHECK(limited.bytes.size() <= std::max<std::size_t>(1000, bytes.size() * 10) + (64U << 10U) + 10);
   return 0;
 }

@@ -19,12 +19,12 @@ constexpr std::size_t kNameMax = 253;
 constexpr int kNamedRules = PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE;
 
 const psl_ctx_t* suffixes() {
-  static const psl_ctx_t* const kList = [] {
+  static const psl_ctx_t* const builtin = [] {
     const psl_ctx_t* list = psl_builtin();
     CHECK(list != nullptr, "libpsl was built without a list");
     return list;
   }();
-  return kList;
+  return builtin;
 }
 
 // A copy of a name that ends in a zero byte, as libpsl needs it; empty if there can be no rule.

@@ -75,7 +75,10 @@ bool read_ipv4_tail(std::string_view text, std::uint16_t* pieces) {
   std::array<unsigned, 4> parts{};
   std::size_t at = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0 && (at >= text.size() || text[at++] != '.')) return false;
+    if (i > 0) {
+      if (at >= text.size() || text[at] != '.') return false;
+      ++at;
+    }
     const std::size_t begin = at;
     for (; at < text.size() && is_digit(text[at]); ++at) {
       if (at > begin && text[begin] == '0') return false;
@@ -120,7 +123,8 @@ std::optional<Pieces> parse_ipv6(std::string_view text) {
     }
     pieces[count++] = static_cast<std::uint16_t>(value);
     if (at == text.size()) break;
-    if (text[at++] != ':' || at == text.size()) return std::nullopt;
+    if (text[at] != ':' || at + 1 == text.size()) return std::nullopt;
+    ++at;
   }
   if (!gap) return count == pieces.size() ? std::optional(pieces) : std::nullopt;
   std::ranges::rotate(pieces.begin() + static_cast<std::ptrdiff_t>(*gap),

@@ -184,7 +184,8 @@ const char* HtmlTokenizer::read_attributes(const char* at, HtmlToken* token) con
     if (at == end_) return nullptr;
     if (*at == '>') return at + 1;
     if (*at == '/') {
-      if (++at != end_ && *at == '>') {
+      ++at;
+      if (at != end_ && *at == '>') {
         token->self_closing = true;
         return at + 1;
       }

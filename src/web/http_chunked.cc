@@ -76,11 +76,9 @@ void ChunkedDecoder::take_size_byte(char c) {
       return;
     }
     left_ = left_ * 16 + static_cast<std::uint64_t>(digit);
-  } else if (part_ == Part::kSizeStart) {
-    fail(ChunkedState::kBadSize);
-  } else if (c == ';') {
+  } else if (part_ != Part::kSizeStart && c == ';') {
     part_ = Part::kExtension;
-  } else if (is_http_blank(c)) {
+  } else if (part_ != Part::kSizeStart && is_http_blank(c)) {
     is_sloppy_ = true;
     part_ = Part::kBlanks;
   } else {

@@ -23,14 +23,14 @@ constexpr std::uint32_t kAllowedErrors =
     UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
 
 const UIDNA* uts46() {
-  static const UIDNA* const kInstance = [] {
+  static const UIDNA* const instance = [] {
     UErrorCode status = U_ZERO_ERROR;
     const UIDNA* idna = uidna_openUTS46(
         UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII, &status);
     CHECK(U_SUCCESS(status), "ICU has no IDNA data");
     return idna;
   }();
-  return kInstance;
+  return instance;
 }
 
 // What UTS #46 maps since its revision for Unicode 15.1 and ICU 72 still refuses or maps otherwise,

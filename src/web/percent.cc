@@ -14,6 +14,7 @@ constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 std::int32_t next_code_point(std::string_view bytes, std::size_t* at) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   std::int32_t code_point = 0;
+  // NOLINTNEXTLINE(bugprone-inc-dec-in-conditions): as ICU wrote it.
   U8_NEXT(data, *at, bytes.size(), code_point);
   return code_point;
 }

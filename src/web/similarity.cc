@@ -30,14 +30,14 @@ constexpr auto kDateWords = std::to_array<std::string_view>(
      "th",     "年",        "月",       "日",       "時",      "分",       "秒",        "时"});
 
 bool is_date_word(std::uint64_t hash) {
-  static const auto kHashes = [] {
+  static const auto date_hashes = [] {
     std::array<std::uint64_t, kDateWords.size()> hashes{};
     std::ranges::transform(kDateWords, hashes.begin(),
                            [](std::string_view word) { return base::hash64(word); });
     std::ranges::sort(hashes);
     return hashes;
   }();
-  return std::ranges::binary_search(kHashes, hash);
+  return std::ranges::binary_search(date_hashes, hash);
 }
 
 // Splits a text into words, and tells which have digits.

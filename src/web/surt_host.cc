@@ -75,6 +75,7 @@ std::optional<std::u32string> prepared(std::u32string_view label) {
   std::u32string out;
   for (std::int32_t i = 0; i < length;) {
     UChar32 c = 0;
+    // NOLINTNEXTLINE(bugprone-inc-dec-in-conditions): as ICU wrote it.
     U16_NEXT(target.data(), i, length, c);
     out += static_cast<char32_t>(c);
   }
@@ -140,6 +141,7 @@ std::optional<std::string> host_to_ascii_2003(std::string_view host) {
   std::u32string points;
   for (std::size_t at = 0; at < host.size();) {
     std::int32_t c = 0;
+    // NOLINTNEXTLINE(bugprone-inc-dec-in-conditions): as ICU wrote it.
     U8_NEXT(reinterpret_cast<const std::uint8_t*>(host.data()), at, host.size(), c);
     if (c < 0) return std::nullopt;
     points += static_cast<char32_t>(c);
