@@ -17,6 +17,10 @@ file(GLOB sources CONFIGURE_DEPENDS src/*.c)
 add_executable(meguri ${sources})
 add_executable(meguri-bench EXCLUDE_FROM_ALL ${sources})
 enable_testing()
+if(FUZZ)
+  add_test(NAME toy.LongFuzz.PassesIn COMMAND true)
+  return()
+endif()
 add_test(NAME toy.Good.Passes COMMAND true)
 add_test(NAME toy.Good.Fails COMMAND sh -c "echo planted failure; false")
 add_test(NAME toy.Other.Skips COMMAND echo "[  SKIPPED ]")
@@ -29,7 +33,9 @@ add_test(NAME toy.Seeds/LongTwo.Passes/0 COMMAND true)
 add_test(NAME toy.Good.LongNameIsNotLong COMMAND true)
 """
 PRESETS = """
-{"version": 6, "configurePresets": [{"name": "release", "generator": "Ninja"}]}
+{"version": 6, "configurePresets": [
+  {"name": "release", "generator": "Ninja"},
+  {"name": "fuzz", "generator": "Ninja", "cacheVariables": {"FUZZ": "ON"}}]}
 """
 # Prints its arguments in brackets, and ends with their number.
 MAIN = """
@@ -287,7 +293,11 @@ class TestCommand(Toy):
 
     def test_long_tests_run_on_request(self):
         done = self.call_test("--long", "--only=Passes")
-        self.assertEqual(self.last_line(done), "3 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.last_line(done), "4 passed, 0 failed, 0 skipped")
+
+    def test_long_tests_fuzz(self):
+        done = self.call_test("--long", "--only=PassesIn")
+        self.assertEqual(self.last_line(done), "1 passed, 0 failed, 0 skipped")
 
     def test_selection_of_nothing_is_wrong_use(self):
         done = self.call_test("--only", "Nothing")

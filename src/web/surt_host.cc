@@ -25,13 +25,13 @@ constexpr std::size_t kLabelMax = 63;
 constexpr std::size_t kLabelPointsMax = 1024;
 
 const UStringPrepProfile* nameprep() {
-  static const UStringPrepProfile* const kProfile = [] {
+  static const UStringPrepProfile* const opened = [] {
     UErrorCode status = U_ZERO_ERROR;
     const UStringPrepProfile* profile = usprep_openByType(USPREP_RFC3491_NAMEPREP, &status);
     CHECK(U_SUCCESS(status), "ICU has no nameprep data");
     return profile;
   }();
-  return kProfile;
+  return opened;
 }
 
 bool is_later_than_nameprep(UChar32 c) {
