@@ -207,6 +207,7 @@ class Inspect(testing.TestCase):
             [link["url"] for link in found["links"]],
             ["http://h.example.com/", "http://h.example.com/pub/a.txt"],
         )
+        self.assertEqual(self.inspect(self.folder)["title"], "Index of /pub")
 
     def test_a_saved_response(self):
         path = os.path.join(self.folder, "response")

@@ -129,9 +129,11 @@ std::string_view name_of(web::CharsetSource source) {
 class InspectCommand final : public Command {
  public:
   void declare(Options options) override {
-    options.argument("DOCUMENT", document_,
-                     "A file, '-' for standard input, or a URL (only the URL itself is looked at). "
-                     "A file may begin with the head of an HTTP response, as 'curl -i' saves it");
+    options.argument(
+        "DOCUMENT", document_,
+        "A file, a folder with an index.html, '-' for standard input, or a URL (of which "
+        "only the URL itself is looked at). "
+        "A file may begin with the head of an HTTP response, as 'curl -i' saves it");
     options.option("--url", "URL", url_text_, "Where the document was found");
     options.option("--type", "MIME", type_, "What it was sent as, such as text/css");
     options.flag("--json", json_, "Print one JSON object");
@@ -150,6 +152,9 @@ class InspectCommand final : public Command {
         return {};
       }
     }
+    // As a web server answers for a folder.
+    ASSIGN_OR_RETURN(const bool has_index, fs.exists(document_ + "/index.html"));
+    if (has_index) document_ += "/index.html";
     ASSIGN_OR_RETURN(Input input, read_input(document_));
     if (!url_ && document_ != "-") base_ = url_of_file(document_);
     Document document = document_of(std::move(input.bytes));

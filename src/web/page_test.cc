@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "web/content_decoder.h"
+#include "web/document_kind.h"
+#include "web/testing.h"
 
 namespace meguri::web {
 namespace {
@@ -98,6 +103,16 @@ TEST(Page, SitemapsGiveTheirEntriesWithDates) {
   ASSERT_TRUE(page.links[0].date);
   EXPECT_EQ(page.links[0].date->to_rfc3339(), "2026-11-15T00:00:00Z");
   EXPECT_FALSE(page.links[1].date);
+}
+
+TEST(Page, ACompressedSitemapIsReadOnceItIsDecoded) {
+  READ_TEST_DATA(bytes, "sitemaps/xmlSitemap.gz");
+  ASSERT_TRUE(is_gzip(bytes));
+  const DecodedContent decoded = decode_content(bytes, "gzip");
+  ASSERT_EQ(decoded.outcome, DecodeOutcome::kComplete);
+  const Page page = read(decoded.bytes);
+  EXPECT_EQ(page.format, PageFormat::kSitemap);
+  EXPECT_EQ(urls_of(page).size(), 5U);
 }
 
 TEST(Page, FeedsGiveTheirEntriesInAnyCharset) {
