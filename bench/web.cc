@@ -212,7 +212,7 @@ void run_robots(const std::vector<std::string>& urls, Report& report) {
   }
   const web::RobotsView view = robots.view();
   std::size_t allowed = 0;
-  report.add("robots.txt checks, 33 rules",
+  report.add("robots.txt checks, 32 rules",
              best_rate(static_cast<double>(paths.size()),
                        [&] {
                          return seconds_of([&] {

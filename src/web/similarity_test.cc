@@ -80,7 +80,7 @@ TEST(Similarity, EstimatesAreNearTheTruth) {
   }
 }
 
-// The manuals of two versions of one program: 71 pages, of which about half have new text.
+// The manuals of two versions of one program: 70 pages, of which about half have new text.
 TEST(Similarity, TellsWhichRealPagesChanged) {
   const fs::path before = "/usr/share/doc/clang-14/html";
   const fs::path after = "/usr/share/doc/clang-15/html";
