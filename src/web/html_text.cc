@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "web/ascii.h"
 #include "web/html_reader.h"
+#include "web/scripts.h"
 
 namespace meguri::web {
 namespace {
@@ -41,14 +42,6 @@ constexpr auto kAsideRoles =
 bool is_heading_key(NameKey key) {
   return key == name_key("h1") || key == name_key("h2") || key == name_key("h3") ||
          key == name_key("h4") || key == name_key("h5") || key == name_key("h6");
-}
-
-// Scripts that write without spaces between words: CJK, kana, Thai, Lao, Khmer, Burmese.
-bool is_unspaced(std::uint32_t c) {
-  return (c >= 0x0E00 && c < 0x0F00) || (c >= 0x1000 && c < 0x10A0) ||
-         (c >= 0x1780 && c < 0x1800) || (c >= 0x3040 && c < 0x3100) ||
-         (c >= 0x3400 && c < 0xA000) || (c >= 0xF900 && c < 0xFB00) ||
-         (c >= 0xFF66 && c < 0xFFA0) || (c >= 0x20000 && c < 0x32000);
 }
 
 // ASCII that is not white space.

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "web/ascii.h"
+#include "web/scripts.h"
 
 namespace meguri::web {
 namespace {
@@ -60,7 +61,7 @@ class Words {
         continue;
       }
       const base::CodePoint code = base::first_code_point(rest_);
-      const bool alone = is_alone(code.value);
+      const bool alone = is_unspaced(code.value);
       const bool separates = alone || !code.valid || is_separator(code.value);
       if (separates && !word_.empty()) break;
       const std::string_view bytes = rest_.substr(0, code.length);
@@ -89,13 +90,6 @@ class Words {
     rest_.remove_prefix(size);
   }
 
-  // Characters that are a word each: CJK, kana, Thai and their like.
-  static bool is_alone(std::uint32_t c) {
-    return (c >= 0x0E00 && c < 0x0F00) || (c >= 0x1000 && c < 0x10A0) ||
-           (c >= 0x1780 && c < 0x1800) || (c >= 0x3040 && c < 0x3100) ||
-           (c >= 0x3400 && c < 0xA000) || (c >= 0xF900 && c < 0xFB00) ||
-           (c >= 0xFF66 && c < 0xFFA0) || (c >= 0x20000 && c < 0x32000);
-  }
   // Punctuation and spaces outside ASCII.
   static bool is_separator(std::uint32_t c) {
     return (c >= 0x80 && c < 0xC0) || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c < 0x2070) ||
