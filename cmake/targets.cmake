@@ -57,6 +57,8 @@ function(meguri_library name)
   endforeach()
 endfunction()
 
+add_custom_target(fuzzers)
+
 # meguri_fuzzer(LIBRARY NAME SOURCE CORPUS)
 function(meguri_fuzzer library name source corpus)
   if(NOT MEGURI_FUZZ AND NOT GTest_FOUND)
@@ -68,6 +70,7 @@ function(meguri_fuzzer library name source corpus)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                              "${CMAKE_BINARY_DIR}/fuzzers")
   if(MEGURI_FUZZ)
+    add_dependencies(fuzzers ${target})
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     add_test(NAME ${library}.LongFuzz.${name}
              COMMAND "${CMAKE_SOURCE_DIR}/tools/fuzz" $<TARGET_FILE:${target}> "${corpus}")

@@ -147,5 +147,17 @@ TEST(HtmlText, IsBounded) {
   EXPECT_LE(page.blocks.size(), kTextBlocksMax);
 }
 
+TEST(HtmlText, IsLinearOnOddInput) {
+  for (const std::string_view unit : {"<nav>", "</nav>", "<div hidden>", "<a href=x>", "<p>x", "x",
+                                      " ", "x ", "12 ", "may ", "<main>", "あ", "\xFF", "&amp;"}) {
+    std::string html;
+    while (html.size() < 4'000'000) html += unit;
+    const PageText page = read_text(html);
+    EXPECT_LE(page.text.size(), kTextBytesMax);
+    EXPECT_LE(features_of(html).size(), kFeaturesMax);
+    EXPECT_FALSE(change_counts(sketch_of(html), sketch_of(html)));
+  }
+}
+
 }  // namespace
 }  // namespace meguri::web
