@@ -168,16 +168,25 @@ Version History::born() const {
   return {dice.bits(), *traits_.birth};
 }
 
-Version History::at(base::Instant t) const {
+std::vector<Version> History::recent(base::Instant t, std::size_t count) const {
   CHECK(exists(t), "a page was asked for a version of a time when it was not there");
+  CHECK(count > 0);
+  std::vector<Version> found;
   auto window = static_cast<std::int64_t>(std::floor(activity_at(t) / kWindowChanges));
   // Rounding may put an event of the next window before its own.
   for (++window;; --window) {
     const std::vector<Event> events = events_in(window);
     for (std::size_t i = events.size(); i-- > 0;) {
       if (events[i].time > t) continue;
-      if (traits_.birth && events[i].time <= *traits_.birth) return born();
-      return version_of(events[i]);
+      if (traits_.birth && events[i].time <= *traits_.birth) {
+        found.push_back(born());
+        return found;
+      }
+      // Of changes in the same millisecond nobody could see but the last.
+      if (found.empty() || found.back().since != events[i].time) {
+        found.push_back(version_of(events[i]));
+      }
+      if (found.size() == count) return found;
     }
   }
 }

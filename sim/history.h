@@ -58,7 +58,10 @@ class History {
   }
 
   // What is there at `t`. Requires exists(t). Takes some 16 steps, whatever the page.
-  Version at(base::Instant t) const;
+  Version at(base::Instant t) const { return recent(t, 1).front(); }
+
+  // What is there at `t` and what was there before, newest first: at most `count`.
+  std::vector<Version> recent(base::Instant t, std::size_t count) const;
 
   // The versions that were there within [from, to), in order, at most `count_max`: the one that was
   // there at `from` comes first.

@@ -67,6 +67,7 @@ void HtmlTokenizer::feed(std::string_view piece) {
   if (at_ == end_) {
     at_ = piece.data();
     end_ = at_ + piece.size();
+    retry_bytes_ = 0;  // of a token that is no more; what waits must not be in the piece
     return;
   }
   if (end_ == carry_.data() + carry_.size()) {

@@ -160,6 +160,15 @@ TEST(HtmlTokenizer, CdataIsTextOnlyWhereAllowed) {
   EXPECT_FALSE(tokenizer.next(&token));
 }
 
+TEST(HtmlTokenizer, APieceThatComesAfterNothingIsLookedAtAtOnce) {
+  // "</>" leaves nothing behind, after a "<" that had to wait.
+  for (const std::string_view input : {"x<</>y<b>", "<</><a>", "a&</></>&amp;"}) {
+    for (const std::size_t piece_bytes : {1, 2, 3, 4}) {
+      EXPECT_EQ(tokens_of(input, {}, piece_bytes), tokens_of(input)) << input;
+    }
+  }
+}
+
 TEST(HtmlTokenizer, ManyEmptyCdataSectionsNeedNoStack) {
   std::string input;
   for (int i = 0; i < 300'000; ++i) input += "<![CDATA[]]>";

@@ -1,0 +1,246 @@
+#include "sim/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/hash.h"
+#include "sim/dice.h"
+#include "sim/prose.h"
+
+namespace meguri::sim {
+namespace {
+
+enum Purpose : std::uint64_t { kLinks = 500, kSize, kOld, kTouch, kRobots, kVolatile, kMoment };
+
+// Documents come out a tenth smaller than planned, with a mean of 21.8 KB.
+constexpr double kBytesMean = 24'200;
+constexpr double kBytesSigma = 0.9;
+constexpr std::size_t kBytesMin = 1'000;
+constexpr std::size_t kBytesMax = 400'000;
+constexpr std::size_t kParagraphBytes = 600;
+constexpr std::size_t kFrameBytes = 1'600;  // head, menu and footer, about
+constexpr std::size_t kLinkBytes = 70;
+
+constexpr std::uint64_t kChildren = 6;      // of a page in the tree of its site
+constexpr std::uint64_t kHostChildren = 8;  // of a host in the tree of all
+constexpr std::uint64_t kMenuLinks = 5;
+constexpr std::size_t kVersionsSeen = 24;
+
+constexpr double kVolatileChance = 0.2;
+
+std::uint64_t key_of(const Census& census, const Site& site, PageNumber number) {
+  return Dice{census.seed(), site.host(), number}.bits();
+}
+
+// Small numbers are popular: the in-degree falls by a power of the number.
+std::uint64_t popular(std::uint64_t n, Dice& dice) {
+  const double u = dice.uniform();
+  return static_cast<std::uint64_t>(u * u * u * static_cast<double>(n)) % n;
+}
+
+constexpr std::string_view lang_of(Language language) {
+  constexpr std::array<std::string_view, 6> kCodes = {"en", "ja", "de", "fr", "es", "ru"};
+  return kCodes[static_cast<std::size_t>(language)];
+}
+
+}  // namespace
+
+Page::Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start)
+    : census_(census),
+      site_(site),
+      number_(number),
+      key_(key_of(census, site, number)),
+      history_(key_, draw_traits(census.seed(), site.host(), number, world_start)) {}
+
+PageRobots Page::robots() const {
+  Dice dice{kRobots, key_};
+  PageRobots robots;
+  if (number_ == 0) return robots;
+  robots.noindex = dice.chance(0.03);
+  robots.nofollow = dice.chance(0.03);
+  robots.in_header = dice.chance(0.3);
+  return robots;
+}
+
+bool Page::is_volatile() const { return Dice{kVolatile, key_}.chance(kVolatileChance); }
+
+std::vector<OutLink> Page::links(const Version& version) const {
+  Dice dice{kLinks, key_};
+  const std::uint64_t pages = site_.pages();
+  std::vector<OutLink> links;
+  const auto add = [&](HostNumber host, PageNumber page, LinkForm form = LinkForm::kAnchor) {
+    const OutLink link{host, page, form, dice.chance(0.2)};
+    if (host == site_.host() && page == number_) return;
+    links.push_back(link);
+  };
+  for (PageNumber page = 0; page <= kMenuLinks && page < pages; ++page) add(site_.host(), page);
+  for (std::uint64_t i = 1; i <= kChildren; ++i) {
+    const PageNumber child = number_ * kChildren + i;
+    if (child >= pages) break;
+    const double form = dice.uniform();
+    add(site_.host(), child,
+        form < 0.03 ? LinkForm::kArea : (form < 0.06 ? LinkForm::kIframe : LinkForm::kAnchor));
+  }
+  if (number_ > 0) add(site_.host(), (number_ - 1) / kChildren);
+  if (number_ + 1 < pages) add(site_.host(), number_ + 1, LinkForm::kNext);
+  const std::uint64_t more = dice.poisson(8);
+  for (std::uint64_t i = 0; i < more; ++i) add(site_.host(), popular(pages, dice));
+  if (dice.chance(0.01)) add(site_.host(), popular(pages, dice), LinkForm::kRefresh);
+
+  const std::uint64_t abroad = dice.poisson(3);
+  for (std::uint64_t i = 0; i < abroad; ++i) {
+    const HostNumber host = census_.host_of_rank(popular(census_.hosts(), dice));
+    const std::uint64_t there = census_.pages_of(census_.content_of(host));
+    add(host, dice.chance(0.6) ? 0 : popular(there, dice));
+  }
+  if (number_ == 0) {
+    const std::uint64_t rank = census_.rank_of(site_.host());
+    for (std::uint64_t i = 1; i <= kHostChildren; ++i) {
+      if (rank * kHostChildren + i >= census_.hosts()) break;
+      add(census_.host_of_rank(rank * kHostChildren + i), 0);
+    }
+  }
+  Dice news{kLinks, version.id};
+  add(site_.host(), popular(pages, news));
+  return links;
+}
+
+std::string Page::href_of(const OutLink& link, std::string_view origin) const {
+  const Site there(census_, link.host);
+  const std::string address = there.address_of(link.page);
+  if (link.host == site_.host()) {
+    return link.is_absolute ? std::string(origin) + address : address;
+  }
+  const std::string_view scheme = origin.substr(0, origin.find(':'));
+  return fmt::format("{}://{}{}", scheme, census_.name_of(link.host), address);
+}
+
+// Every change rewrites one to three paragraphs, or, once in ten times, all. A paragraph that none
+// of the versions remembered has touched is as it was at first.
+std::vector<std::uint64_t> Page::paragraph_keys(base::Instant now) const {
+  Dice size{kSize, key_};
+  const auto bytes = static_cast<std::size_t>(
+      std::clamp<double>(size.log_normal(kBytesMean, kBytesSigma), kBytesMin, kBytesMax));
+  const std::size_t text = bytes > 2 * kFrameBytes ? bytes - kFrameBytes : bytes / 2;
+  const std::size_t count = std::max<std::size_t>(1, text / (kParagraphBytes + kLinkBytes));
+  std::vector<std::uint64_t> keys(count, 0);
+  for (const Version& version : history_.recent(now, kVersionsSeen)) {
+    Dice dice{kTouch, version.id};
+    const bool all = dice.chance(0.1);
+    const std::uint64_t touched = all ? count : 1 + dice.below(3);
+    for (std::uint64_t i = 0; i < touched; ++i) {
+      const std::size_t place = all ? i : dice.below(count);
+      if (keys[place] == 0) keys[place] = base::mix64(version.id + place) | 1U;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (keys[i] == 0) keys[i] = Dice{kOld, key_, i}.bits();
+  }
+  return keys;
+}
+
+void Page::append_head(const Version& version, const std::vector<OutLink>& links,
+                       std::string_view origin, std::string* out) const {
+  fmt::format_to(std::back_inserter(*out), "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n",
+                 lang_of(site_.language()));
+  if (site_.charset_hint() == CharsetHint::kMeta) {
+    fmt::format_to(std::back_inserter(*out), "<meta charset=\"{}\">\n",
+                   web::name_of(site_.charset()));
+  } else if (site_.charset_hint() == CharsetHint::kWrong) {
+    out->append("<meta charset=\"iso-8859-1\">\n");
+  }
+  fmt::format_to(std::back_inserter(*out), "<title>{}</title>\n",
+                 title_of(site_.language(), key_ ^ (version.id & 3U)));
+  const PageRobots said = robots();
+  if (said.says_anything() && !said.in_header) {
+    fmt::format_to(std::back_inserter(*out), "<meta name=\"robots\" content=\"{}{}{}\">\n",
+                   said.noindex ? "noindex" : "", said.noindex && said.nofollow ? ", " : "",
+                   said.nofollow ? "nofollow" : "");
+  }
+  out->append("<link rel=\"stylesheet\" href=\"/static/style-1.css\">\n");
+  out->append("<script src=\"/static/app-1.js\"></script>\n");
+  for (const OutLink& link : links) {
+    if (link.form == LinkForm::kNext) {
+      fmt::format_to(std::back_inserter(*out), "<link rel=\"next\" href=\"{}\">\n",
+                     href_of(link, origin));
+    } else if (link.form == LinkForm::kRefresh) {
+      fmt::format_to(std::back_inserter(*out),
+                     "<meta http-equiv=\"refresh\" content=\"300; url={}\">\n",
+                     href_of(link, origin));
+    }
+  }
+  if (site_.feed() != FeedHabit::kNone) {
+    fmt::format_to(std::back_inserter(*out),
+                   "<link rel=\"alternate\" type=\"application/{}+xml\" href=\"/feed.xml\">\n",
+                   site_.feed() == FeedHabit::kRss ? "rss" : "atom");
+  }
+  out->append("</head>\n<body>\n");
+}
+
+void Page::append_paragraphs(base::Instant now, const std::vector<OutLink>& links,
+                             std::string_view origin, std::string* out) const {
+  const auto inserter = [out] { return std::back_inserter(*out); };
+  const std::vector<std::uint64_t> keys = paragraph_keys(now);
+  std::vector<const OutLink*> anchors;
+  for (const OutLink& link : links) {
+    if (link.form != LinkForm::kNext && link.form != LinkForm::kRefresh) anchors.push_back(&link);
+  }
+  std::size_t next = 0;
+  const auto append_link = [&] {
+    const OutLink& link = *anchors[next++];
+    const std::string href = href_of(link, origin);
+    const std::string_view word = Site::word(link.page + link.host);
+    if (link.form == LinkForm::kIframe) {
+      fmt::format_to(inserter(), "<iframe src=\"{}\"></iframe>\n", href);
+    } else if (link.form == LinkForm::kArea) {
+      fmt::format_to(inserter(), "<map><area href=\"{}\" alt=\"{}\"></map>\n", href, word);
+    } else {
+      fmt::format_to(inserter(), "<a href=\"{}\">{}</a>\n", href, word);
+    }
+  };
+  out->append("<nav>\n");
+  while (next < anchors.size() && next < kMenuLinks) append_link();
+  fmt::format_to(inserter(), "</nav>\n<main>\n<h1>{}</h1>\n", title_of(site_.language(), key_));
+  fmt::format_to(
+      inserter(),
+      "<img src=\"/img/{0}.png\" srcset=\"/img/{0}.png 1x, /img/{1}.png 2x\" alt=\"\">\n",
+      number_ % 8, number_ % 8 + 8);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    out->append("<p>");
+    append_prose(site_.language(), keys[i], kParagraphBytes, out);
+    const std::size_t until = kMenuLinks + (anchors.size() * (i + 1)) / keys.size();
+    while (next < anchors.size() && next < until) append_link();
+    out->append("</p>\n");
+  }
+  while (next < anchors.size()) append_link();
+  out->append("</main>\n");
+}
+
+void Page::append_footer(base::Instant now, std::string* out) const {
+  if (is_volatile()) {
+    Dice dice{kMoment, key_, static_cast<std::uint64_t>(now.ms())};
+    fmt::format_to(std::back_inserter(*out),
+                   "<aside><img src=\"/img/{}.png\" alt=\"\"> advert {}</aside>\n", dice.below(16),
+                   dice.below(1000));
+    fmt::format_to(std::back_inserter(*out), "<footer>{} &#8212; visitor {}</footer>\n",
+                   now.to_rfc3339(), dice.below(1'000'000));
+  } else {
+    out->append("<footer>contact</footer>\n");
+  }
+  out->append("</body>\n</html>\n");
+}
+
+std::string Page::html(base::Instant now, std::string_view scheme, std::string_view name) const {
+  const Version version = history_.at(now);
+  const std::vector<OutLink> all = links(version);
+  const std::string origin = fmt::format("{}://{}", scheme, name);
+  std::string out;
+  append_head(version, all, origin, &out);
+  append_paragraphs(now, all, origin, &out);
+  append_footer(now, &out);
+  return out;
+}
+
+}  // namespace meguri::sim

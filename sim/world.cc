@@ -1,0 +1,386 @@
+#include "sim/world.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "sim/dice.h"
+#include "sim/prose.h"
+#include "web/ascii.h"
+#include "web/charset.h"
+#include "web/http_date.h"
+
+namespace meguri::sim {
+namespace {
+
+enum Purpose : std::uint64_t { kMoment = 600, kRobotsText, kEtag, kImageBytes };
+
+constexpr double kDelaySigma = 1.0;
+constexpr double kErrorChance = 0.005;
+constexpr double kBusyChance = 0.003;
+constexpr std::int64_t kWeatherMs = 3'600'000;  // a page that fails does so for the hour
+
+// A picture of one pixel; what follows its end is padding.
+constexpr unsigned char kPng[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
+    0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00,
+    0x00, 0x3a, 0x7e, 0x9b, 0x55, 0x00, 0x00, 0x00, 0x0a, 0x49, 0x44, 0x41, 0x54, 0x78,
+    0x9c, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x48, 0xaf, 0xa4, 0x71, 0x00,
+    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+
+std::string gzip_of(const std::string& bytes) {
+  z_stream stream{};
+  // 15 bits of window, and 16 for gzip's own head.
+  CHECK(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+// The number between a front and an end of `text`; nullopt if it is not so written.
+std::optional<std::uint64_t> number_between(std::string_view text, std::string_view front,
+                                            std::string_view end) {
+  if (!text.starts_with(front) || !text.ends_with(end)) return std::nullopt;
+  if (text.size() <= front.size() + end.size()) return std::nullopt;
+  text = text.substr(front.size(), text.size() - front.size() - end.size());
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  std::uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string encoded(const std::string& utf8, web::Charset charset) {
+  if (charset == web::Charset::kUtf8) return utf8;
+  web::Encoder encoder(charset);
+  std::string out;
+  std::string_view rest = utf8;
+  while (!rest.empty()) {
+    const base::CodePoint c = base::first_code_point(rest);
+    rest.remove_prefix(c.length);
+    if (const auto lacking = encoder.append(c.value, &out)) {
+      for (const char digit : fmt::format("&#{};", static_cast<std::uint32_t>(*lacking))) {
+        encoder.append(static_cast<unsigned char>(digit), &out);
+      }
+    }
+  }
+  encoder.finish(&out);
+  return out;
+}
+
+void set_plain(int status, std::string_view text, Answer* answer) {
+  answer->status = status;
+  answer->fields.push_back({"Content-Type", "text/plain; charset=utf-8"});
+  answer->body = fmt::format("{} {}\n", status, text);
+}
+
+}  // namespace
+
+base::Status WorldOptions::check() const {
+  RETURN_IF_ERROR(census.check());
+  if (delay_mean < base::Duration() || delay_mean > base::Duration::minutes(10)) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      "answers take 0 to 600 seconds on the mean, not {}", delay_mean.in_seconds());
+  }
+  return {};
+}
+
+std::optional<std::string_view> Answer::field(std::string_view name) const {
+  for (const Field& one : fields) {
+    if (web::equals_ignoring_case(one.name, name)) return one.value;
+  }
+  return std::nullopt;
+}
+
+World::World(const WorldOptions& options) : options_(options), census_(options.census) {
+  CHECK(options.check().has_value());
+}
+
+Place World::place_of(const Site& site, std::string_view target) const {
+  using Kind = Place::Kind;
+  if (const auto page = site.page_of(target)) return {Kind::kPage, *page};
+  if (target == "/robots.txt") return {Kind::kRobots, 0};
+  if (target == "/feed.xml" && site.feed() != FeedHabit::kNone) return {Kind::kFeed, 0};
+  const bool gzip = site.sitemap() == SitemapHabit::kGzip;
+  if (site.sitemap() != SitemapHabit::kNone) {
+    if (target == (gzip ? "/sitemap.xml.gz" : "/sitemap.xml")) return {Kind::kSitemap, 0};
+    const auto part = number_between(target, "/sitemap-", gzip ? ".xml.gz" : ".xml");
+    if (part && *part > 0 && (*part - 1) * kSitemapEntries < site.pages()) {
+      return {Kind::kSitemap, *part};
+    }
+  }
+  if (const auto page = number_between(target, "/go/", ""); page && *page < site.pages()) {
+    return {Kind::kRedirect, *page};
+  }
+  if (const auto n = number_between(target, "/static/style-", ".css"); n && *n < 4) {
+    return {Kind::kStyle, *n};
+  }
+  if (const auto n = number_between(target, "/static/app-", ".js"); n && *n < 4) {
+    return {Kind::kScript, *n};
+  }
+  if (const auto n = number_between(target, "/img/", ".png"); n && *n < 16) {
+    return {Kind::kImage, *n};
+  }
+  return {};
+}
+
+Answer World::answer(const Request& request, base::Instant now) const {
+  Answer answer;
+  const auto host = census_.host_of_name(request.host);
+  if (!host) {
+    set_plain(421, "this server has no such host", &answer);
+    return answer;
+  }
+  const Site site(census_, *host);
+  answer.is_http10 = site.is_http10();
+  answer.is_chunked = site.is_chunked() && !site.is_http10();
+  answer.closes = site.closes() || site.is_http10();
+  answer.fields.push_back({"Date", web::format_http_date(now)});
+  const Place place = place_of(site, request.target);
+  if (options_.delay_mean > base::Duration()) {
+    Dice dice{kMoment, census_.seed(), *host, place.page, static_cast<std::uint64_t>(now.ms())};
+    answer.delay = base::Duration::from_ms(static_cast<std::int64_t>(
+        dice.log_normal(static_cast<double>(options_.delay_mean.ms()), kDelaySigma)));
+  }
+  if (request.method != "GET" && request.method != "HEAD") {
+    set_plain(405, "only GET and HEAD", &answer);
+    answer.fields.push_back({"Allow", "GET, HEAD"});
+    return answer;
+  }
+  switch (place.kind) {
+    case Place::Kind::kPage: answer_page(request, site, place.page, now, &answer); break;
+    case Place::Kind::kRedirect:
+      set_plain(place.page % 2 == 0 ? 301 : 302, "elsewhere", &answer);
+      answer.fields.push_back({"Location", site.address_of(place.page)});
+      break;
+    case Place::Kind::kRobots: {
+      answer.body = robots_of(site, request.host);
+      answer.body.empty() ? set_plain(404, "not found", &answer)
+                          : answer.fields.push_back({"Content-Type", "text/plain"});
+      break;
+    }
+    case Place::Kind::kSitemap: answer_sitemap(request, site, place.page, now, &answer); break;
+    case Place::Kind::kFeed: answer_feed(request, site, now, &answer); break;
+    case Place::Kind::kNothing: set_plain(404, "not found", &answer); break;
+    default: answer_file(place, &answer); break;
+  }
+  if (request.method == "HEAD") answer.body.clear();
+  return answer;
+}
+
+bool World::is_unchanged(const Request& request, const Site& site, const Version& version,
+                         const std::string& etag) const {
+  switch (site.validators()) {
+    case Validators::kNone:
+    case Validators::kFickle: return false;
+    case Validators::kStale: return request.if_none_match.has_value();
+    case Validators::kEtag: return request.if_none_match == etag;
+    case Validators::kBoth:
+      if (request.if_none_match) return request.if_none_match == etag;
+      break;
+    case Validators::kLastModified: break;
+  }
+  if (!request.if_modified_since) return false;
+  const auto since = web::parse_http_date(*request.if_modified_since, 2000);
+  return since && version.since.ms() / 1000 <= since->ms() / 1000;
+}
+
+void World::answer_page(const Request& request, const Site& site, PageNumber number,
+                        base::Instant now, Answer* answer) const {
+  const Page page(census_, site, number, options_.start);
+  if (!page.history().exists(now)) {
+    const bool gone = page.history().traits().death && now >= *page.history().traits().death;
+    if (gone && site.says_gone()) return set_plain(410, "gone", answer);
+    return set_plain(404, "not found", answer);
+  }
+  Dice weather{kMoment, census_.seed(), site.host(), number,
+               static_cast<std::uint64_t>(now.ms() / kWeatherMs)};
+  if (number != 0 && weather.chance(kErrorChance)) return set_plain(500, "error", answer);
+  if (number != 0 && weather.chance(kBusyChance)) {
+    set_plain(503, "busy", answer);
+    answer->fields.push_back({"Retry-After", "120"});
+    return;
+  }
+  const Version version = page.history().at(now);
+  const std::uint64_t salt =
+      site.validators() == Validators::kFickle ? static_cast<std::uint64_t>(now.ms()) : 0;
+  const std::string etag = fmt::format("{}\"{:016x}\"", page.is_volatile() ? "W/" : "",
+                                       Dice({kEtag, version.id, salt}).bits());
+  const Validators validators = site.validators();
+  if (validators != Validators::kNone && validators != Validators::kLastModified) {
+    answer->fields.push_back({"ETag", etag});
+  }
+  if (validators == Validators::kLastModified || validators == Validators::kBoth) {
+    answer->fields.push_back({"Last-Modified", web::format_http_date(version.since)});
+  }
+  if (is_unchanged(request, site, version, etag)) {
+    answer->status = 304;
+    return;
+  }
+  std::string_view charset;
+  if (site.charset_hint() == CharsetHint::kHeader) charset = web::name_of(site.charset());
+  answer->fields.push_back({"Content-Type", charset.empty()
+                                                ? "text/html"
+                                                : fmt::format("text/html; charset={}", charset)});
+  const PageRobots robots = page.robots();
+  if (robots.says_anything() && robots.in_header) {
+    answer->fields.push_back({"X-Robots-Tag", robots.noindex ? "noindex" : "nofollow"});
+  }
+  answer->body = encoded(page.html(now, request.scheme, request.host), site.charset());
+  if (request.accepts_gzip && site.can_gzip()) {
+    answer->fields.push_back({"Content-Encoding", "gzip"});
+    answer->fields.push_back({"Vary", "Accept-Encoding"});
+    answer->body = gzip_of(answer->body);
+  }
+}
+
+std::string World::robots_of(const Site& site, std::string_view name) const {
+  if (!site.has_robots()) return "";
+  Dice dice{kRobotsText, census_.seed(), site.host()};
+  std::string text = "# robots of this site\nUser-agent: *\n";
+  const std::uint64_t rules = 1 + dice.below(4);
+  for (std::uint64_t i = 0; i < rules; ++i) {
+    const std::string_view word = Site::word(dice.bits());
+    switch (site.style()) {
+      case AddressStyle::kFolders: text += fmt::format("Disallow: /{}/\n", word); break;
+      case AddressStyle::kQuery:
+        text += fmt::format("Disallow: /*&cat={}$\n", dice.below(9));
+        break;
+      case AddressStyle::kDated:
+        text += fmt::format("Disallow: /{}/\n", 2010 + dice.below(16));
+        break;
+      case AddressStyle::kFlat: text += fmt::format("Disallow: /{}-*.html$\n", word); break;
+    }
+  }
+  text += fmt::format("Allow: {}\n", site.address_of(1 % std::max<std::uint64_t>(site.pages(), 1)));
+  if (dice.chance(0.2)) text += fmt::format("Crawl-delay: {}\n", 1 + dice.below(20));
+  text += "\nUser-agent: badbot\nUser-agent: worsebot\nDisallow: /\n";
+  if (site.sitemap() != SitemapHabit::kNone) {
+    text += fmt::format("\nSitemap: http://{}/sitemap.xml{}\n", name,
+                        site.sitemap() == SitemapHabit::kGzip ? ".gz" : "");
+  }
+  return text;
+}
+
+void World::answer_sitemap(const Request& request, const Site& site, std::uint64_t part,
+                           base::Instant now, Answer* answer) const {
+  const bool gzip = site.sitemap() == SitemapHabit::kGzip;
+  const std::string origin = fmt::format("{}://{}", request.scheme, request.host);
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  constexpr std::string_view kSpace = "http://www.sitemaps.org/schemas/sitemap/0.9";
+  if (part == 0 && site.pages() > kSitemapEntries) {
+    xml += fmt::format("<sitemapindex xmlns=\"{}\">\n", kSpace);
+    for (std::uint64_t i = 1; (i - 1) * kSitemapEntries < site.pages(); ++i) {
+      xml += fmt::format("<sitemap><loc>{}/sitemap-{}.xml{}</loc></sitemap>\n", origin, i,
+                         gzip ? ".gz" : "");
+    }
+    xml += "</sitemapindex>\n";
+  } else {
+    const std::uint64_t first = part == 0 ? 0 : (part - 1) * kSitemapEntries;
+    const std::uint64_t end = std::min(first + kSitemapEntries, site.pages());
+    xml += fmt::format("<urlset xmlns=\"{}\">\n", kSpace);
+    for (PageNumber number = first; number < end; ++number) {
+      const Page page(census_, site, number, options_.start);
+      if (!page.history().exists(now)) continue;
+      std::string address = site.address_of(number);
+      if (const std::size_t at = address.find('&'); at != std::string::npos) {
+        address.replace(at, 1, "&amp;");
+      }
+      xml += fmt::format("<url><loc>{}{}</loc>", origin, address);
+      if (site.sitemap_has_dates()) {
+        const base::Instant date =
+            site.sitemap_dates_are_right() ? page.history().at(now).since : now;
+        xml += fmt::format("<lastmod>{}</lastmod>", date.to_rfc3339());
+      }
+      xml += "</url>\n";
+    }
+    xml += "</urlset>\n";
+  }
+  answer->fields.push_back({"Content-Type", gzip ? "application/gzip" : "application/xml"});
+  answer->body = gzip ? gzip_of(xml) : std::move(xml);
+}
+
+void World::answer_feed(const Request& request, const Site& site, base::Instant now,
+                        Answer* answer) const {
+  struct Entry {
+    PageNumber page;
+    Version version;
+  };
+  constexpr std::uint64_t kLooked = 64;
+  constexpr std::size_t kShown = 15;
+  std::vector<Entry> entries;
+  for (PageNumber number = 0; number < std::min(kLooked, site.pages()); ++number) {
+    const Page page(census_, site, number, options_.start);
+    if (page.history().exists(now)) entries.push_back({number, page.history().at(now)});
+  }
+  std::ranges::sort(entries, std::ranges::greater(),
+                    [](const Entry& entry) { return entry.version.since; });
+  entries.resize(std::min(entries.size(), kShown));
+
+  const bool rss = site.feed() == FeedHabit::kRss;
+  const std::string origin = fmt::format("{}://{}", request.scheme, request.host);
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  xml += rss ? fmt::format("<rss version=\"2.0\"><channel><title>{0}</title><link>{1}/</link>\n",
+                           request.host, origin)
+             : fmt::format(
+                   "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>{0}</title>"
+                   "<link href=\"{1}/\"/>\n",
+                   request.host, origin);
+  for (const Entry& entry : entries) {
+    std::string address = site.address_of(entry.page);
+    if (const std::size_t at = address.find('&'); at != std::string::npos) {
+      address.replace(at, 1, "&amp;");
+    }
+    const std::string title = title_of(site.language(), entry.version.id);
+    if (rss) {
+      xml += fmt::format("<item><title>{}</title><link>{}{}</link><pubDate>{}</pubDate></item>\n",
+                         title, origin, address, web::format_http_date(entry.version.since));
+    } else {
+      xml += fmt::format(
+          "<entry><title>{}</title><link href=\"{}{}\"/><id>{:016x}</id>"
+          "<updated>{}</updated></entry>\n",
+          title, origin, address, entry.version.id, entry.version.since.to_rfc3339());
+    }
+  }
+  xml += rss ? "</channel></rss>\n" : "</feed>\n";
+  answer->fields.push_back({"Content-Type", rss ? "application/rss+xml" : "application/atom+xml"});
+  answer->body = std::move(xml);
+}
+
+void World::answer_file(Place place, Answer* answer) const {
+  switch (place.kind) {
+    case Place::Kind::kStyle:
+      answer->fields.push_back({"Content-Type", "text/css"});
+      if (place.page == 1) answer->body = "@import url(\"style-2.css\");\n";
+      answer->body += fmt::format("body {{ background: url(/img/{}.png); margin: {}px; }}\n",
+                                  place.page, place.page * 4);
+      break;
+    case Place::Kind::kScript:
+      answer->fields.push_back({"Content-Type", "text/javascript"});
+      answer->body = fmt::format("var app = {};\n// <a href=\"/not/a/link\">\n", place.page);
+      break;
+    default: {
+      answer->fields.push_back({"Content-Type", "image/png"});
+      answer->body.assign(reinterpret_cast<const char*>(kPng), sizeof(kPng));
+      Dice dice{kImageBytes, census_.seed(), place.page};
+      const std::uint64_t padding = 500 + dice.below(5000);
+      for (std::uint64_t i = 0; i < padding; ++i) {
+        answer->body.push_back(static_cast<char>(dice.bits()));
+      }
+      break;
+    }
+  }
+}
+
+}  // namespace meguri::sim

@@ -1,0 +1,109 @@
+// World: the virtual web as one pure function from a request and a time to an answer. Sockets and
+// the simulated client both ask it, so what they see is the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "sim/census.h"
+#include "sim/page.h"
+#include "sim/site.h"
+
+namespace meguri::sim {
+
+struct WorldOptions {
+  CensusOptions census;
+  base::Instant start;  // when the world begins; pages have histories before it
+  base::Duration delay_mean = base::Duration::from_ms(850);  // of answers; 0: none wait
+
+  base::Status check() const;
+};
+
+struct Request {
+  std::string_view method = "GET";
+  std::string_view scheme = "http";
+  std::string_view host = {};    // without port
+  std::string_view target = {};  // path and query, as sent
+  std::optional<std::string_view> if_none_match = std::nullopt;
+  std::optional<std::string_view> if_modified_since = std::nullopt;
+  bool accepts_gzip = false;
+};
+
+struct Field {
+  std::string name;
+  std::string value;
+
+  friend bool operator==(const Field&, const Field&) = default;
+};
+
+struct Answer {
+  int status = 200;
+  std::vector<Field> fields;  // without those of framing: the server adds Content-Length or chunks
+  std::string body;
+  base::Duration delay;    // to wait before the first byte
+  bool is_http10 = false;  // how to speak
+  bool is_chunked = false;
+  bool closes = false;
+
+  friend bool operator==(const Answer&, const Answer&) = default;
+  std::optional<std::string_view> field(std::string_view name) const;  // any case
+};
+
+// What a target means on a host.
+struct Place {
+  enum class Kind : std::uint8_t {
+    kPage,
+    kRedirect,  // to `page`
+    kRobots,
+    kSitemap,  // part `page`; 0 is the file itself
+    kFeed,
+    kStyle,
+    kScript,
+    kImage,
+    kNothing,
+  };
+  Kind kind = Kind::kNothing;
+  PageNumber page = 0;
+};
+
+// Const calls from any thread.
+class World {
+ public:
+  static constexpr std::uint64_t kSitemapEntries = 5'000;  // of one file
+
+  explicit World(const WorldOptions& options);  // requires options.check()
+
+  const Census& census() const { return census_; }
+  const WorldOptions& options() const { return options_; }
+  base::Instant start() const { return options_.start; }
+
+  Answer answer(const Request& request, base::Instant now) const;
+
+  Place place_of(const Site& site, std::string_view target) const;
+  Page page(const Site& site, PageNumber number) const {
+    return {census_, site, number, options_.start};
+  }
+  // The text of a site's robots.txt; empty: it has none.
+  std::string robots_of(const Site& site, std::string_view name) const;
+
+ private:
+  void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,
+                   Answer* answer) const;
+  bool is_unchanged(const Request& request, const Site& site, const Version& version,
+                    const std::string& etag) const;
+  void answer_sitemap(const Request& request, const Site& site, std::uint64_t part,
+                      base::Instant now, Answer* answer) const;
+  void answer_feed(const Request& request, const Site& site, base::Instant now,
+                   Answer* answer) const;
+  void answer_file(Place place, Answer* answer) const;
+
+  WorldOptions options_;
+  Census census_;
+};
+
+}  // namespace meguri::sim
