@@ -98,6 +98,7 @@ std::uint64_t Shuffle::once_back(std::uint64_t i) const {
 
 // Numbers beyond n are walked over until one lands within.
 std::uint64_t Shuffle::operator()(std::uint64_t i) const {
+  CHECK(i < n_);
   do {
     i = once(i);
   } while (i >= n_);
@@ -105,6 +106,7 @@ std::uint64_t Shuffle::operator()(std::uint64_t i) const {
 }
 
 std::uint64_t Shuffle::inverse(std::uint64_t i) const {
+  CHECK(i < n_);
   do {
     i = once_back(i);
   } while (i >= n_);

@@ -69,7 +69,7 @@ TEST(Dice, BelowIsBelow) {
 }
 
 TEST(Shuffle, IsAPermutationWithItsInverse) {
-  for (const std::uint64_t n : {1, 2, 3, 10, 64, 65, 1000, 4097}) {
+  for (const std::uint64_t n : {1U, 2U, 3U, 10U, 64U, 65U, 1000U, 4097U}) {
     const Shuffle shuffle(n * 31, n);
     std::vector<bool> seen(n);
     for (std::uint64_t i = 0; i < n; ++i) {

@@ -21,8 +21,8 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-const Instant kStart = *Instant::parse_rfc3339("2026-01-01T00:00:00Z");
-const Instant kNow = kStart + Duration::days(30);
+constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+constexpr Instant kNow = kStart + Duration::days(30);
 
 World world_of(std::uint64_t hosts, std::uint64_t pages, std::uint64_t seed = 1) {
   WorldOptions options;
@@ -78,7 +78,7 @@ TEST(World, IsTheSameEverywhere) {
     hash = base::mix64(hash ^ base::hash64(ask(world, name, "/sitemap.xml").body));
     hash = base::mix64(hash ^ base::hash64(ask(world, name, "/feed.xml").body));
   }
-  EXPECT_EQ(hash, 0U);
+  EXPECT_EQ(hash, 9521166242987648519U);
   EXPECT_EQ(ask(world, world.census().name_of(3), "/"), ask(world, world.census().name_of(3), "/"));
 }
 
@@ -153,11 +153,11 @@ TEST(World, EveryHostAndPageIsReachedFromTheLargestHost) {
 }
 
 TEST(World, SizesAndCompressionAreThoseOfRealPages) {
-  const World world = world_of(400, 40'000);
+  const World world = world_of(250, 25'000);
   double bytes = 0;
   double packed = 0;
   int count = 0;
-  for (HostNumber host = 0; host < 400; ++host) {
+  for (HostNumber host = 0; host < 250; ++host) {
     const Site site(world.census(), host);
     for (PageNumber page = 0; page < std::min<std::uint64_t>(site.pages(), 10); ++page) {
       Request request;
@@ -177,7 +177,7 @@ TEST(World, SizesAndCompressionAreThoseOfRealPages) {
       packed += static_cast<double>(plain.body.size()) / static_cast<double>(answer.body.size());
     }
   }
-  ASSERT_GT(count, 2000);
+  ASSERT_GT(count, 1500);
   EXPECT_NEAR(bytes / count, 21'800, 2'200);
   // A page of text packs to a third or a fifth.
   EXPECT_GT(packed / (count * 0.6), 2.5);

@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CHECK(read && read->epoch == checkpoint.epoch && read->states == checkpoint.states);
   if (size > 1) {
     // A byte that changed is found.
-    written[data[0] % written.size()] ^= static_cast<char>(data[1] | 1U);
+    char& byte = written[data[0] % written.size()];
+    byte = static_cast<char>(byte ^ static_cast<char>(data[1] | 1U));
     CHECK(!Checkpoint::decode(written));
   }
 

@@ -73,7 +73,8 @@ void open_damaged(std::string_view bytes, std::size_t place) {
   const std::string path = "d/0000000000000000.spill";
   auto content = env::read_file(files, path);
   if (!content || content->empty()) return;
-  (*content)[place % content->size()] ^= 0x40;
+  char& byte = (*content)[place % content->size()];
+  byte = static_cast<char>(byte ^ 0x40);
   CHECK(files.remove(path));
   write(files, path, *content);
   const auto log = SpillLog::open(files, "d", mark);

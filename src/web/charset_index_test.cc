@@ -32,7 +32,7 @@ TEST(CharsetIndex, MultiByteTablesAreTheStandards) {
 }
 
 TEST(CharsetIndex, SingleByteTablesAreTheStandards) {
-  const std::pair<Charset, std::uint64_t> kHashes[] = {
+  constexpr std::pair<Charset, std::uint64_t> kHashes[] = {
       {Charset::kIbm866, 0x65ee5dbab5389bacU},      {Charset::kIso8859_2, 0xdcc231fb77be4614U},
       {Charset::kIso8859_3, 0xb97423b9f5751a65U},   {Charset::kIso8859_4, 0xf71eee8a57363aaeU},
       {Charset::kIso8859_5, 0x9e4cc102d347e1adU},   {Charset::kIso8859_6, 0x05b0806f7d392396U},
@@ -61,7 +61,7 @@ TEST(CharsetIndex, SingleByteTablesAreTheStandards) {
 
 // Rows of the standard's index-gb18030-ranges.txt.
 TEST(CharsetIndex, FourByteRangesOfGb18030AreTheStandards) {
-  const std::pair<std::uint32_t, char32_t> kRows[] = {
+  constexpr std::pair<std::uint32_t, char32_t> kRows[] = {
       {0, 0x80},       {36, 0xA5},      {38, 0xA9},      {45, 0xB2},        {50, 0xB8},
       {7922, 0x2011},  {33469, 0xE76C}, {33470, 0xE7C8}, {33550, 0xE865},   {37845, 0xF92D},
       {39108, 0xFE32}, {39394, 0xFFE6}, {39419, 0xFFFF}, {189000, 0x10000}, {1237575, 0x10FFFF}};

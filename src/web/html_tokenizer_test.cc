@@ -86,11 +86,11 @@ Json tokens_of(std::string_view input, const Start& start = {}) {
 }
 
 Start start_of(const Json& test, const std::string& state) {
-  static const std::map<std::string, Model> kModels = {
+  static const std::map<std::string, Model> models = {
       {"Data state", Model::kData},           {"RCDATA state", Model::kRcdata},
       {"RAWTEXT state", Model::kRawtext},     {"Script data state", Model::kScript},
       {"PLAINTEXT state", Model::kPlaintext}, {"CDATA section state", Model::kCdata}};
-  return {kModels.at(state), test.value("lastStartTag", "")};
+  return {models.at(state), test.value("lastStartTag", "")};
 }
 
 // "\\u0041" as the tests that are escaped twice write it.
@@ -163,7 +163,7 @@ TEST(HtmlTokenizer, CdataIsTextOnlyWhereAllowed) {
 TEST(HtmlTokenizer, APieceThatComesAfterNothingIsLookedAtAtOnce) {
   // "</>" leaves nothing behind, after a "<" that had to wait.
   for (const std::string_view input : {"x<</>y<b>", "<</><a>", "a&</></>&amp;"}) {
-    for (const std::size_t piece_bytes : {1, 2, 3, 4}) {
+    for (std::size_t piece_bytes = 1; piece_bytes <= 4; ++piece_bytes) {
       EXPECT_EQ(tokens_of(input, {}, piece_bytes), tokens_of(input)) << input;
     }
   }

@@ -13,7 +13,7 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-const Instant kNow = Instant::from_ms(784'111'777'000);  // Sun, 06 Nov 1994 08:49:37 GMT
+constexpr Instant kNow = Instant::from_ms(784'111'777'000);  // Sun, 06 Nov 1994 08:49:37 GMT
 
 FieldList fields_of(std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
   FieldList list;

@@ -87,9 +87,9 @@ TEST(Utf8, FrontTellsBrokenFromCut) {
 // Every bad byte at every place around the blocks in which valid text is read, in buffers of the
 // exact size, so that a read behind them is seen.
 TEST(Utf8, TheFirstBreakIsFoundWhereverItStands) {
-  const std::string_view kFillers[] = {"a", "é", "猫", "😀", "猫a"};
-  const std::string_view kBreaks[] = {"\x80",         "\xC2",         "\xE3\x81",
-                                      "\xF0\x9F\x98", "\xED\xA0\x80", "\xFF"};
+  constexpr std::string_view kFillers[] = {"a", "é", "猫", "😀", "猫a"};
+  constexpr std::string_view kBreaks[] = {"\x80",         "\xC2",         "\xE3\x81",
+                                          "\xF0\x9F\x98", "\xED\xA0\x80", "\xFF"};
   for (const std::string_view filler : kFillers) {
     for (const std::string_view broken : kBreaks) {
       for (std::size_t count = 0; count < 140; ++count) {
