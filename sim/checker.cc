@@ -51,7 +51,7 @@ class Judge {
   CheckReport run() {
     std::vector<std::size_t> order(log_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return log_[i].arrival; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(log_[i].arrival, i); });
     for (const std::size_t i : order) {
       finish_until(log_[i].arrival);
       judge(i);
