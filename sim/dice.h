@@ -16,7 +16,8 @@ double log_of(double x);  // requires a finite x > 0
 double exp_of(double x);  // 0 below -700, the value at 700 above
 inline double power_of(double x, double exponent) { return exp_of(exponent * log_of(x)); }
 
-// A stream of numbers that depends on nothing but its keys.
+// A stream of numbers that depends on nothing but its keys. Draws must not stand in one list of
+// arguments: compilers evaluate those in different orders.
 class Dice {
  public:
   // Keys say what the dice are for: a constant for the purpose, then the things it concerns.

@@ -25,9 +25,11 @@ TEST(Dice, GivesTheSameNumbersEverywhere) {
   EXPECT_EQ(dice.bits(), Dice({1, 2, 3}).bits());
   double sum = 0;
   for (int i = 0; i < 1000; ++i) {
-    sum += dice.exponential() + dice.log_normal(3, 1) + static_cast<double>(dice.poisson(5));
+    sum += dice.exponential();
+    sum += dice.log_normal(3, 1);
+    sum += static_cast<double>(dice.poisson(5));
   }
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), 4666083180159779039U);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), 4666083180159779044U);
 }
 
 TEST(Dice, KeysMatter) {

@@ -221,9 +221,10 @@ void Page::append_paragraphs(base::Instant now, const std::vector<OutLink>& link
 void Page::append_footer(base::Instant now, std::string* out) const {
   if (is_volatile()) {
     Dice dice{kMoment, key_, static_cast<std::uint64_t>(now.ms())};
+    const std::uint64_t image = dice.below(16);
+    const std::uint64_t advert = dice.below(1000);
     fmt::format_to(std::back_inserter(*out),
-                   "<aside><img src=\"/img/{}.png\" alt=\"\"> advert {}</aside>\n", dice.below(16),
-                   dice.below(1000));
+                   "<aside><img src=\"/img/{}.png\" alt=\"\"> advert {}</aside>\n", image, advert);
     fmt::format_to(std::back_inserter(*out), "<footer>{} &#8212; visitor {}</footer>\n",
                    now.to_rfc3339(), dice.below(1'000'000));
   } else {

@@ -120,8 +120,12 @@ std::string Site::address_of(PageNumber page) const {
     case AddressStyle::kFolders:
       return fmt::format("/{}/{}/{}-{}.html", word(page / 40), word(page / 7), slug, page);
     case AddressStyle::kQuery: return fmt::format("/item.php?id={}&cat={}", page, dice.below(9));
-    case AddressStyle::kDated:
-      return fmt::format("/{}/{:02}/{}-{}/", 2010 + dice.below(16), 1 + dice.below(12), slug, page);
+    case AddressStyle::kDated: {
+      // One draw after the other: the order of arguments is the compiler's choice.
+      const std::uint64_t year = 2010 + dice.below(16);
+      const std::uint64_t month = 1 + dice.below(12);
+      return fmt::format("/{}/{:02}/{}-{}/", year, month, slug, page);
+    }
     case AddressStyle::kFlat: return fmt::format("/{}-{}.html", slug, page);
   }
   return "/";
