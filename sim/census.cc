@@ -20,7 +20,7 @@ constexpr std::uint64_t kBare = 1;
 constexpr std::string_view kConsonants = "bdfghjklmnprstwz";
 constexpr std::string_view kVowels = "aeiou";
 constexpr std::uint64_t kSyllables = kConsonants.size() * kVowels.size();
-constexpr int kSyllablesMin = 3;
+constexpr std::size_t kSyllablesMin = 3;
 
 constexpr double kAliasChance = 0.6;
 constexpr double kMirrorChance = 0.02;
@@ -29,7 +29,7 @@ constexpr double kManyAddressesChance = 0.1;
 // A number as a word that can be said; different numbers give different words.
 std::string word_of(std::uint64_t number) {
   std::string word;
-  for (int i = 0; i < kSyllablesMin || number > 0; ++i) {
+  for (std::size_t i = 0; i < kSyllablesMin || number > 0; ++i) {
     const std::uint64_t syllable = number % kSyllables;
     word.push_back(kConsonants[syllable / kVowels.size()]);
     word.push_back(kVowels[syllable % kVowels.size()]);
@@ -116,10 +116,10 @@ std::string Census::name_of(HostNumber host) const {
   return name.append(word_of(host / kPrefixes.size())).append(kZone);
 }
 
-std::optional<HostNumber> Census::host_of_name(std::string_view text) const {
-  if (text.ends_with('.')) text.remove_suffix(1);
-  std::string lower = web::lower_copy(text);
-  std::string_view name = lower;
+std::optional<HostNumber> Census::host_of_name(std::string_view name) const {
+  if (name.ends_with('.')) name.remove_suffix(1);
+  const std::string lower = web::lower_copy(name);
+  name = lower;
   if (!name.ends_with(kZone)) return std::nullopt;
   name.remove_suffix(kZone.size());
   for (std::size_t prefix = 0; prefix < kPrefixes.size(); ++prefix) {

@@ -1,5 +1,6 @@
 #include "sim/dice.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -34,7 +35,7 @@ double log_of(double x) {
 // x = k ln 2 + r with |r| <= ln 2 / 2; exp r by its series.
 double exp_of(double x) {
   if (x < -700) return 0;
-  if (x > 700) x = 700;
+  x = std::min(x, 700.0);
   const double k = std::floor(x / kLn2 + 0.5);
   const double shift = k * kLn2;
   const double r = x - shift;
