@@ -115,6 +115,20 @@ TEST_P(FileSystemTest, BytesOfEveryValueAndLongOnesSurvive) {
   EXPECT_TRUE(read("long") == bytes);
 }
 
+TEST_P(FileSystemTest, ReadsNoMoreThanAskedForWhateverTheStringHeldBefore) {
+  write("a", std::string(1000, 'x'));
+  const auto file = fs_.open_read(path("a"));
+  ASSERT_TRUE(file);
+  for (const std::size_t held : {std::size_t{0}, std::size_t{40}, std::size_t{100}}) {
+    for (const std::size_t length :
+         {std::size_t{1}, std::size_t{41}, std::size_t{64}, std::size_t{101}, std::size_t{150}}) {
+      std::string out(held, 'y');
+      ASSERT_TRUE((*file)->read_at(0, length, &out));
+      EXPECT_EQ(out, std::string(length, 'x'));
+    }
+  }
+}
+
 TEST_P(FileSystemTest, OpenAppendCreatesOrGoesOnAtTheEnd) {
   write("a", "one");
   write("a", "two");

@@ -151,8 +151,9 @@ class PosixReadableFile final : public ReadableFile {
       length = std::min<std::uint64_t>(length, size - std::min(size, offset));
     }
     int error_number = 0;
-    out->resize_and_overwrite(length, [&](char* buffer, std::size_t capacity) {
-      return read_into(buffer, capacity, offset, &error_number);
+    // GCC 12's library may hand over a larger size than asked for, so it is not used.
+    out->resize_and_overwrite(length, [&](char* buffer, std::size_t /*size*/) {
+      return read_into(buffer, length, offset, &error_number);
     });
     if (error_number == 0) return {};
     return std::unexpected(Error::from_errno(error_number, fmt::format("cannot read {}", path_)));
