@@ -11,7 +11,7 @@
 
 namespace meguri::sim {
 
-// How a link is written. All but kResource lead to pages.
+// How a link to a page is written.
 enum class LinkForm : std::uint8_t { kAnchor, kArea, kIframe, kNext, kRefresh };
 
 struct OutLink {

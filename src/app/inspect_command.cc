@@ -235,7 +235,7 @@ class InspectCommand final : public Command {
     say("title", printable(page.title), "title", page.title);
     say("robots", names_of(page.directives));
     if (page.canonical_link)
-      say("rel", page.canonical_link->href(), "canonical_link", page.canonical_link->href());
+      say("says it is", page.canonical_link->href(), "canonical_link", page.canonical_link->href());
     describe_links(page);
     describe_text(page);
     if (page.cut) document.remarks.emplace_back("the document passes a limit; some was left out");

@@ -35,8 +35,7 @@ std::vector<std::uint64_t> features_of(std::string_view text);
 // The share of features that only one of the two has, of those that any has (1 - Jaccard), as far
 // as the sketches tell: the likeliest share, given how many bits of the simhash and of the bins
 // differ, and the sizes of both. 0 only if all words that count are the same. At a share of 0.02
-// some 6 bits are expected to differ, so the estimate is good within a factor of about 2 there; at
-// 0.3 within a fifth.
+// some 5 bits are expected to differ, so small shares are rough estimates.
 double difference(const TextSketch& a, const TextSketch& b);
 
 // Changes below this share do not count: a reader would call them the same page.
