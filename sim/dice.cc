@@ -54,10 +54,9 @@ double Dice::normal() {
   return sum;
 }
 
-std::uint64_t Dice::poisson(double mean) {
-  const double limit = exp_of(-mean);
+std::uint64_t Dice::poisson(const Poisson& process) {
   std::uint64_t n = 0;
-  for (double product = uniform(); product > limit; product *= uniform()) ++n;
+  for (double product = uniform(); product > process.limit_; product *= uniform()) ++n;
   return n;
 }
 

@@ -37,10 +37,21 @@ class Dice {
   double log_normal(double mean, double sigma) {
     return mean * exp_of(sigma * normal() - sigma * sigma / 2);
   }
-  std::uint64_t poisson(double mean);  // for means up to some hundreds
+  // As many as a Poisson process of some mean has in its unit of time.
+  std::uint64_t poisson(const class Poisson& process);
 
  private:
   std::uint64_t state_ = 0x6d65677572690001ULL;
+};
+
+// A Poisson process by its mean, which may be some hundreds. To make one costs more than to draw.
+class Poisson {
+ public:
+  explicit Poisson(double mean) : limit_(exp_of(-mean)) {}
+
+ private:
+  friend class Dice;
+  double limit_;
 };
 
 // A permutation of [0, n) chosen by a seed, and its inverse; without memory.

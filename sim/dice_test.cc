@@ -27,7 +27,7 @@ TEST(Dice, GivesTheSameNumbersEverywhere) {
   for (int i = 0; i < 1000; ++i) {
     sum += dice.exponential();
     sum += dice.log_normal(3, 1);
-    sum += static_cast<double>(dice.poisson(5));
+    sum += static_cast<double>(dice.poisson(Poisson(5)));
   }
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), 4666083180159779044U);
 }
@@ -53,7 +53,7 @@ TEST(Dice, DrawsHaveTheirMeans) {
     normal += n;
     squares += n * n;
     log_normal += dice.log_normal(10, 0.8);
-    poisson += static_cast<double>(dice.poisson(16));
+    poisson += static_cast<double>(dice.poisson(Poisson(16)));
   }
   EXPECT_NEAR(uniform / kDraws, 0.5, 0.005);
   EXPECT_NEAR(exponential / kDraws, 1, 0.01);

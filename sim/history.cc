@@ -145,8 +145,9 @@ base::Instant History::time_of(double activity) const {
 }
 
 std::vector<History::Event> History::events_in(std::int64_t window) const {
+  static const Poisson changes(kWindowChanges);
   Dice dice{kEvents, key_, static_cast<std::uint64_t>(window)};
-  std::vector<double> places(dice.poisson(kWindowChanges));
+  std::vector<double> places(dice.poisson(changes));
   for (double& place : places) place = dice.uniform();
   std::ranges::sort(places);
   std::vector<Event> events;

@@ -12,7 +12,16 @@
 namespace meguri::sim {
 namespace {
 
-enum Purpose : std::uint64_t { kLinks = 500, kSize, kOld, kTouch, kRobots, kVolatile, kMoment };
+enum Purpose : std::uint64_t {
+  kLinks = 500,
+  kSize,
+  kOld,
+  kTouch,
+  kRobots,
+  kVolatile,
+  kMoment,
+  kFrames,
+};
 
 // Documents come out a tenth smaller than planned, with a mean of 21.8 KB.
 constexpr double kBytesMean = 24'200;
@@ -20,15 +29,16 @@ constexpr double kBytesSigma = 0.9;
 constexpr std::size_t kBytesMin = 1'000;
 constexpr std::size_t kBytesMax = 400'000;
 constexpr std::size_t kParagraphBytes = 600;
+constexpr std::size_t kParagraphReserve = 700;  // the last sentence goes beyond
 constexpr std::size_t kFrameBytes = 1'600;  // head, menu and footer, about
 constexpr std::size_t kLinkBytes = 70;
 
 constexpr std::uint64_t kChildren = 6;      // of a page in the tree of its site
 constexpr std::uint64_t kHostChildren = 8;  // of a host in the tree of all
 constexpr std::uint64_t kMenuLinks = 5;
-constexpr std::size_t kVersionsSeen = 24;
 
 constexpr double kVolatileChance = 0.2;
+constexpr double kFramesetChance = 0.005;
 
 std::uint64_t key_of(const Census& census, const Site& site, PageNumber number) {
   return Dice{census.seed(), site.host(), number}.bits();
@@ -66,11 +76,17 @@ PageRobots Page::robots() const {
 
 bool Page::is_volatile() const { return Dice{kVolatile, key_}.chance(kVolatileChance); }
 
+bool Page::is_frameset() const {
+  return number_ != 0 && Dice{kFrames, key_}.chance(kFramesetChance);
+}
+
 std::vector<OutLink> Page::links(const Version& version) const {
   Dice dice{kLinks, key_};
   const std::uint64_t pages = site_.pages();
   std::vector<OutLink> links;
+  const bool frames = is_frameset();
   const auto add = [&](HostNumber host, PageNumber page, LinkForm form = LinkForm::kAnchor) {
+    if (frames && form != LinkForm::kNext && form != LinkForm::kRefresh) form = LinkForm::kFrame;
     const OutLink link{host, page, form, dice.chance(0.2)};
     if (host == site_.host() && page == number_) return;
     links.push_back(link);
@@ -85,11 +101,13 @@ std::vector<OutLink> Page::links(const Version& version) const {
   }
   if (number_ > 0) add(site_.host(), (number_ - 1) / kChildren);
   if (number_ + 1 < pages) add(site_.host(), number_ + 1, LinkForm::kNext);
-  const std::uint64_t more = dice.poisson(8);
+  static const Poisson more_links(8);
+  static const Poisson abroad_links(3);
+  const std::uint64_t more = dice.poisson(more_links);
   for (std::uint64_t i = 0; i < more; ++i) add(site_.host(), popular(pages, dice));
   if (dice.chance(0.01)) add(site_.host(), popular(pages, dice), LinkForm::kRefresh);
 
-  const std::uint64_t abroad = dice.poisson(3);
+  const std::uint64_t abroad = dice.poisson(abroad_links);
   for (std::uint64_t i = 0; i < abroad; ++i) {
     const HostNumber host = census_.host_of_rank(popular(census_.hosts(), dice));
     const std::uint64_t there = census_.pages_of(census_.content_of(host));
@@ -108,25 +126,28 @@ std::vector<OutLink> Page::links(const Version& version) const {
 }
 
 std::string Page::href_of(const OutLink& link, std::string_view origin) const {
-  const Site there(census_, link.host);
-  const std::string address = there.address_of(link.page);
   if (link.host == site_.host()) {
+    const std::string address = site_.address_of(link.page);
     return link.is_absolute ? std::string(origin) + address : address;
   }
+  const std::string address = Site(census_, link.host).address_of(link.page);
   const std::string_view scheme = origin.substr(0, origin.find(':'));
   return fmt::format("{}://{}{}", scheme, census_.name_of(link.host), address);
 }
 
-// Every change rewrites one to three paragraphs, or, once in ten times, all. A paragraph that none
-// of the versions remembered has touched is as it was at first.
-std::vector<std::uint64_t> Page::paragraph_keys(base::Instant now) const {
+std::size_t Page::text_bytes() const {
   Dice size{kSize, key_};
   const auto bytes = static_cast<std::size_t>(
       std::clamp<double>(size.log_normal(kBytesMean, kBytesSigma), kBytesMin, kBytesMax));
-  const std::size_t text = bytes > 2 * kFrameBytes ? bytes - kFrameBytes : bytes / 2;
-  const std::size_t count = std::max<std::size_t>(1, text / (kParagraphBytes + kLinkBytes));
+  return bytes > 2 * kFrameBytes ? bytes - kFrameBytes : bytes / 2;
+}
+
+// Every change rewrites one to three paragraphs, or, once in ten times, all. A paragraph that none
+// of the versions remembered has touched is as it was at first.
+std::vector<std::uint64_t> Page::paragraph_keys(std::span<const Version> recent) const {
+  const std::size_t count = std::max<std::size_t>(1, text_bytes() / (kParagraphBytes + kLinkBytes));
   std::vector<std::uint64_t> keys(count, 0);
-  for (const Version& version : history_.recent(now, kVersionsSeen)) {
+  for (const Version& version : recent) {
     Dice dice{kTouch, version.id};
     const bool all = dice.chance(0.1);
     const std::uint64_t touched = all ? count : 1 + dice.below(3);
@@ -151,8 +172,9 @@ void Page::append_head(const Version& version, const std::vector<OutLink>& links
   } else if (site_.charset_hint() == CharsetHint::kWrong) {
     out->append("<meta charset=\"iso-8859-1\">\n");
   }
-  fmt::format_to(std::back_inserter(*out), "<title>{}</title>\n",
-                 title_of(site_.language(), key_ ^ (version.id & 3U)));
+  out->append("<title>");
+  append_title(site_.script(), key_ ^ (version.id & 3U), out);
+  out->append("</title>\n");
   const PageRobots said = robots();
   if (said.says_anything() && !said.in_header) {
     fmt::format_to(std::back_inserter(*out), "<meta name=\"robots\" content=\"{}{}{}\">\n",
@@ -176,13 +198,30 @@ void Page::append_head(const Version& version, const std::vector<OutLink>& links
                    "<link rel=\"alternate\" type=\"application/{}+xml\" href=\"/feed.xml\">\n",
                    site_.feed() == FeedHabit::kRss ? "rss" : "atom");
   }
-  out->append("</head>\n<body>\n");
+  out->append("</head>\n");
 }
 
-void Page::append_paragraphs(base::Instant now, const std::vector<OutLink>& links,
-                             std::string_view origin, std::string* out) const {
+void Page::append_frames(std::span<const std::uint64_t> paragraphs,
+                         const std::vector<OutLink>& links, std::string_view origin,
+                         std::string* out) const {
+  out->append("<frameset cols=\"20%,80%\">\n");
+  for (const OutLink& link : links) {
+    if (link.form != LinkForm::kFrame) continue;
+    fmt::format_to(std::back_inserter(*out), "<frame src=\"{}\">\n", href_of(link, origin));
+  }
+  out->append("</frameset>\n<noframes>\n");
+  for (const std::uint64_t key : paragraphs) {
+    out->append("<p>");
+    append_prose(site_.script(), key, kParagraphBytes, out);
+    out->append("</p>\n");
+  }
+  out->append("</noframes>\n</html>\n");
+}
+
+void Page::append_paragraphs(std::span<const std::uint64_t> keys,
+                             const std::vector<OutLink>& links, std::string_view origin,
+                             std::string* out) const {
   const auto inserter = [out] { return std::back_inserter(*out); };
-  const std::vector<std::uint64_t> keys = paragraph_keys(now);
   std::vector<const OutLink*> anchors;
   for (const OutLink& link : links) {
     if (link.form != LinkForm::kNext && link.form != LinkForm::kRefresh) anchors.push_back(&link);
@@ -200,16 +239,18 @@ void Page::append_paragraphs(base::Instant now, const std::vector<OutLink>& link
       fmt::format_to(inserter(), "<a href=\"{}\">{}</a>\n", href, word);
     }
   };
-  out->append("<nav>\n");
+  out->append("<body>\n<nav>\n");
   while (next < anchors.size() && next < kMenuLinks) append_link();
-  fmt::format_to(inserter(), "</nav>\n<main>\n<h1>{}</h1>\n", title_of(site_.language(), key_));
+  out->append("</nav>\n<main>\n<h1>");
+  append_title(site_.script(), key_, out);
+  out->append("</h1>\n");
   fmt::format_to(
       inserter(),
       "<img src=\"/img/{0}.png\" srcset=\"/img/{0}.png 1x, /img/{1}.png 2x\" alt=\"\">\n",
       number_ % 8, number_ % 8 + 8);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     out->append("<p>");
-    append_prose(site_.language(), keys[i], kParagraphBytes, out);
+    append_prose(site_.script(), keys[i], kParagraphBytes, out);
     const std::size_t until = kMenuLinks + (anchors.size() * (i + 1)) / keys.size();
     while (next < anchors.size() && next < until) append_link();
     out->append("</p>\n");
@@ -233,14 +274,20 @@ void Page::append_footer(base::Instant now, std::string* out) const {
   out->append("</body>\n</html>\n");
 }
 
-std::string Page::html(base::Instant now, std::string_view scheme, std::string_view name) const {
-  const Version version = history_.at(now);
-  const std::vector<OutLink> all = links(version);
+std::string Page::html(std::span<const Version> recent, base::Instant now, std::string_view scheme,
+                       std::string_view name) const {
+  const std::vector<OutLink> all = links(recent.front());
+  const std::vector<std::uint64_t> paragraphs = paragraph_keys(recent);
   const std::string origin = fmt::format("{}://{}", scheme, name);
   std::string out;
-  append_head(version, all, origin, &out);
-  append_paragraphs(now, all, origin, &out);
-  append_footer(now, &out);
+  out.reserve(2 * kFrameBytes + (paragraphs.size() + all.size()) * kParagraphReserve);
+  append_head(recent.front(), all, origin, &out);
+  if (is_frameset()) {
+    append_frames(paragraphs, all, origin, &out);
+  } else {
+    append_paragraphs(paragraphs, all, origin, &out);
+    append_footer(now, &out);
+  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace meguri::sim {
 
 // How a link to a page is written.
-enum class LinkForm : std::uint8_t { kAnchor, kArea, kIframe, kNext, kRefresh };
+enum class LinkForm : std::uint8_t { kAnchor, kArea, kFrame, kIframe, kNext, kRefresh };
 
 struct OutLink {
   HostNumber host = 0;
@@ -40,21 +41,29 @@ class Page {
   PageNumber number() const { return number_; }
   const History& history() const { return history_; }
   PageRobots robots() const;
+  bool is_frameset() const;  // its links are frames
   bool is_volatile() const;  // it has a counter and adverts that change at every access
 
   // Those of its structure, which reach every page of the site from the home page, every host from
   // the largest one, and popular pages more often; and one that changes with the version.
   std::vector<OutLink> links(const Version& version) const;
 
-  // The document in UTF-8. Requires history().exists(now). `name` is the host's in the request,
-  // `scheme` "http" or "https".
-  std::string html(base::Instant now, std::string_view scheme, std::string_view name) const;
+  // Versions that a document depends on: what they wrote may still stand.
+  static constexpr std::size_t kVersionsSeen = 24;
+
+  // The document in the charset of its site. `recent` is history().recent(now, kVersionsSeen),
+  // `name` the host's in the request, `scheme` "http" or "https".
+  std::string html(std::span<const Version> recent, base::Instant now, std::string_view scheme,
+                   std::string_view name) const;
 
  private:
-  std::vector<std::uint64_t> paragraph_keys(base::Instant now) const;
+  std::size_t text_bytes() const;
+  std::vector<std::uint64_t> paragraph_keys(std::span<const Version> recent) const;
   void append_head(const Version& version, const std::vector<OutLink>& links,
                    std::string_view origin, std::string* out) const;
-  void append_paragraphs(base::Instant now, const std::vector<OutLink>& links,
+  void append_frames(std::span<const std::uint64_t> paragraphs, const std::vector<OutLink>& links,
+                     std::string_view origin, std::string* out) const;
+  void append_paragraphs(std::span<const std::uint64_t> keys, const std::vector<OutLink>& links,
                          std::string_view origin, std::string* out) const;
   void append_footer(base::Instant now, std::string* out) const;
   std::string href_of(const OutLink& link, std::string_view origin) const;

@@ -4,7 +4,10 @@
 #include <span>
 #include <string_view>
 
+#include "base/check.h"
+#include "base/text.h"
 #include "sim/dice.h"
+#include "web/charset.h"
 
 namespace meguri::sim {
 namespace {
@@ -118,39 +121,97 @@ void append_sentence(Language language, Dice& dice, std::string* out) {
   out->append(". ");
 }
 
-// The sentences of a language, drawn once: to draw every word of every page anew would take ten
-// times as long as all the rest of a page.
-struct Pool {
-  std::string text;
-  std::array<std::uint32_t, kSentences + 1> begins{};
+// `utf8` in a charset that has all its characters.
+std::string encoded(std::string_view utf8, web::Charset charset) {
+  if (charset == web::Charset::kUtf8) return std::string(utf8);
+  web::Encoder encoder(charset);
+  std::string out;
+  while (!utf8.empty()) {
+    const base::CodePoint c = base::first_code_point(utf8);
+    utf8.remove_prefix(c.length);
+    CHECK(!encoder.append(c.value, &out), "a word that its charset cannot write");
+  }
+  encoder.finish(&out);
+  return out;
+}
 
-  explicit Pool(Language language) {
+// What is round Japanese text in ISO-2022-JP. Two of these without text between them are an error.
+constexpr std::string_view kShiftIn = "\x1b$B";
+constexpr std::string_view kShiftOut = "\x1b(B";
+
+// The sentences of a script, drawn and encoded once: to draw every word of every page anew would
+// take ten times as long as all the rest of a page. In ISO-2022-JP without their shifts.
+class Pool {
+ public:
+  explicit Pool(const Script& script) {
+    text_.reserve(kSentences * 100);
     for (std::size_t i = 0; i < kSentences; ++i) {
-      begins[i] = static_cast<std::uint32_t>(text.size());
-      Dice dice{kSentence, static_cast<std::uint64_t>(language), i};
-      append_sentence(language, dice, &text);
+      Dice dice{kSentence, static_cast<std::uint64_t>(script.language), i};
+      std::string sentence;
+      append_sentence(script.language, dice, &sentence);
+      utf8_bytes_[i] = static_cast<std::uint32_t>(sentence.size());
+      begins_[i] = static_cast<std::uint32_t>(text_.size());
+      std::string_view bytes = sentence = encoded(sentence, script.charset);
+      if (script.charset == web::Charset::kIso2022Jp) {
+        CHECK(bytes.starts_with(kShiftIn) && bytes.ends_with(kShiftOut));
+        bytes = bytes.substr(kShiftIn.size(), bytes.size() - kShiftIn.size() - kShiftOut.size());
+      }
+      text_ += bytes;
     }
-    begins[kSentences] = static_cast<std::uint32_t>(text.size());
+    begins_[kSentences] = static_cast<std::uint32_t>(text_.size());
   }
+
   std::string_view sentence(std::size_t i) const {
-    return std::string_view(text).substr(begins[i], begins[i + 1] - begins[i]);
+    return std::string_view(text_).substr(begins_[i], begins_[i + 1] - begins_[i]);
   }
+  std::size_t utf8_bytes(std::size_t i) const { return utf8_bytes_[i]; }
+
+ private:
+  std::string text_;
+  std::array<std::uint32_t, kSentences + 1> begins_{};
+  std::array<std::uint32_t, kSentences> utf8_bytes_{};
 };
 
-const Pool& pool_of(Language language) {
-  static const std::array<Pool, 6> pools = {Pool(Language::kEnglish), Pool(Language::kJapanese),
-                                            Pool(Language::kGerman),  Pool(Language::kFrench),
-                                            Pool(Language::kSpanish), Pool(Language::kRussian)};
-  return pools[static_cast<std::size_t>(language)];
+// Made when first asked for.
+template <Language kLanguage, web::Charset kCharset = web::Charset::kUtf8>
+const Pool& the_pool() {
+  static const Pool pool({kLanguage, kCharset});
+  return pool;
+}
+
+const Pool& pool_of(const Script& script) {
+  switch (script.language) {
+    case Language::kEnglish: return the_pool<Language::kEnglish>();
+    case Language::kGerman: return the_pool<Language::kGerman>();
+    case Language::kFrench: return the_pool<Language::kFrench>();
+    case Language::kSpanish: return the_pool<Language::kSpanish>();
+    case Language::kRussian: return the_pool<Language::kRussian>();
+    case Language::kJapanese: break;
+  }
+  switch (script.charset) {
+    case web::Charset::kShiftJis:
+      return the_pool<Language::kJapanese, web::Charset::kShiftJis>();
+    case web::Charset::kEucJp: return the_pool<Language::kJapanese, web::Charset::kEucJp>();
+    case web::Charset::kIso2022Jp:
+      return the_pool<Language::kJapanese, web::Charset::kIso2022Jp>();
+    default: return the_pool<Language::kJapanese>();
+  }
 }
 
 }  // namespace
 
-void append_prose(Language language, std::uint64_t key, std::size_t bytes_min, std::string* out) {
-  const Pool& pool = pool_of(language);
+void append_prose(const Script& script, std::uint64_t key, std::size_t bytes_min,
+                  std::string* out) {
+  const Pool& pool = pool_of(script);
   Dice dice{kProse, key};
-  const std::size_t end = out->size() + bytes_min;
-  while (out->size() < end) out->append(pool.sentence(dice.below(kSentences)));
+  const bool shifts = script.charset == web::Charset::kIso2022Jp;
+  if (shifts) out->append(kShiftIn);
+  for (std::size_t bytes = 0; bytes < bytes_min;) {
+    const std::size_t i = dice.below(kSentences);
+    bytes += pool.utf8_bytes(i);
+    out->append(pool.sentence(i));
+  }
+  if (shifts) out->append(kShiftOut);
 }
 
 std::string title_of(Language language, std::uint64_t key) {
@@ -162,6 +223,10 @@ std::string title_of(Language language, std::uint64_t key) {
     title.append(words[dice.below(words.size())]);
   }
   return title;
+}
+
+void append_title(const Script& script, std::uint64_t key, std::string* out) {
+  out->append(encoded(title_of(script.language, key), script.charset));
 }
 
 }  // namespace meguri::sim

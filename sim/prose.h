@@ -10,10 +10,11 @@
 
 namespace meguri::sim {
 
-// Appends sentences of at least `bytes_min` bytes of UTF-8 in all; a function of `key`.
-void append_prose(Language language, std::uint64_t key, std::size_t bytes_min, std::string* out);
+// Appends sentences which in UTF-8 have at least `bytes_min` bytes in all; a function of `key`.
+void append_prose(const Script& script, std::uint64_t key, std::size_t bytes_min, std::string* out);
 
 // A title of a few words.
-std::string title_of(Language language, std::uint64_t key);
+void append_title(const Script& script, std::uint64_t key, std::string* out);
+std::string title_of(Language language, std::uint64_t key);  // in UTF-8
 
 }  // namespace meguri::sim

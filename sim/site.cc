@@ -92,9 +92,9 @@ std::optional<std::string_view> without(std::string_view text, std::string_view 
 Site::Site(const Census& census, HostNumber host)
     : host_(census.content_of(host)), seed_(census.seed()), pages_(census.pages_of(host_)) {
   Dice dice{kHabits, seed_, host_};
-  language_ = choose(dice, kLanguages);
+  script_.language = choose(dice, kLanguages);
   const web::Charset japanese = choose(dice, kJapaneseCharsets);
-  if (language_ == Language::kJapanese) charset_ = japanese;
+  if (script_.language == Language::kJapanese) script_.charset = japanese;
   charset_hint_ = choose(dice, kHints);
   style_ = choose(dice, kStyles);
   validators_ = choose(dice, kValidators);
@@ -108,6 +108,7 @@ Site::Site(const Census& census, HostNumber host)
   is_chunked_ = dice.chance(0.5);
   closes_ = dice.chance(0.1);
   says_gone_ = dice.chance(0.3);
+  can_brotli_ = dice.chance(0.3);
 }
 
 std::string_view Site::word(std::uint64_t number) { return kWords[number % kWords.size()]; }

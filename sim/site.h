@@ -16,6 +16,12 @@ using PageNumber = std::uint64_t;  // 0 is the home page
 
 enum class Language : std::uint8_t { kEnglish, kJapanese, kGerman, kFrench, kSpanish, kRussian };
 
+// What its texts are written in.
+struct Script {
+  Language language = Language::kEnglish;
+  web::Charset charset = web::Charset::kUtf8;
+};
+
 // How its pages are addressed.
 enum class AddressStyle : std::uint8_t {
   kFolders,  // /garden/lake/stone-12.html
@@ -48,8 +54,9 @@ class Site {
 
   HostNumber host() const { return host_; }
   std::uint64_t pages() const { return pages_; }
-  Language language() const { return language_; }
-  web::Charset charset() const { return charset_; }
+  const Script& script() const { return script_; }
+  Language language() const { return script_.language; }
+  web::Charset charset() const { return script_.charset; }
   CharsetHint charset_hint() const { return charset_hint_; }
   AddressStyle style() const { return style_; }
   Validators validators() const { return validators_; }
@@ -59,6 +66,7 @@ class Site {
   FeedHabit feed() const { return feed_; }
   bool has_robots() const { return has_robots_; }
   bool can_gzip() const { return can_gzip_; }
+  bool can_brotli() const { return can_brotli_; }
   bool is_http10() const { return is_http10_; }
   bool is_chunked() const { return is_chunked_; }
   bool closes() const { return closes_; }        // the connection after every answer
@@ -75,8 +83,7 @@ class Site {
   HostNumber host_;
   std::uint64_t seed_;
   std::uint64_t pages_;
-  Language language_ = Language::kEnglish;
-  web::Charset charset_ = web::Charset::kUtf8;
+  Script script_;
   CharsetHint charset_hint_ = CharsetHint::kHeader;
   AddressStyle style_ = AddressStyle::kFolders;
   Validators validators_ = Validators::kNone;
@@ -86,6 +93,7 @@ class Site {
   bool sitemap_dates_are_right_ = false;
   bool has_robots_ = false;
   bool can_gzip_ = false;
+  bool can_brotli_ = false;
   bool is_http10_ = false;
   bool is_chunked_ = false;
   bool closes_ = false;

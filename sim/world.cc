@@ -1,15 +1,14 @@
 #include "sim/world.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "base/check.h"
-#include "base/text.h"
 #include "sim/dice.h"
+#include "sim/packing.h"
 #include "sim/prose.h"
 #include "web/ascii.h"
 #include "web/charset.h"
@@ -33,21 +32,6 @@ constexpr unsigned char kPng[] = {
     0x9c, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x48, 0xaf, 0xa4, 0x71, 0x00,
     0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
 
-std::string gzip_of(const std::string& bytes) {
-  z_stream stream{};
-  // 15 bits of window, and 16 for gzip's own head.
-  CHECK(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 // The number between a front and an end of `text`; nullopt if it is not so written.
 std::optional<std::uint64_t> number_between(std::string_view text, std::string_view front,
                                             std::string_view end) {
@@ -59,24 +43,6 @@ std::optional<std::uint64_t> number_between(std::string_view text, std::string_v
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-std::string encoded(const std::string& utf8, web::Charset charset) {
-  if (charset == web::Charset::kUtf8) return utf8;
-  web::Encoder encoder(charset);
-  std::string out;
-  std::string_view rest = utf8;
-  while (!rest.empty()) {
-    const base::CodePoint c = base::first_code_point(rest);
-    rest.remove_prefix(c.length);
-    if (const auto lacking = encoder.append(c.value, &out)) {
-      for (const char digit : fmt::format("&#{};", static_cast<std::uint32_t>(*lacking))) {
-        encoder.append(static_cast<unsigned char>(digit), &out);
-      }
-    }
-  }
-  encoder.finish(&out);
-  return out;
 }
 
 void set_plain(int status, std::string_view text, Answer* answer) {
@@ -212,7 +178,8 @@ void World::answer_page(const Request& request, const Site& site, PageNumber num
     answer->fields.push_back({"Retry-After", "120"});
     return;
   }
-  const Version version = page.history().at(now);
+  const std::vector<Version> recent = page.history().recent(now, Page::kVersionsSeen);
+  const Version& version = recent.front();
   const std::uint64_t salt =
       site.validators() == Validators::kFickle ? static_cast<std::uint64_t>(now.ms()) : 0;
   const std::string etag = fmt::format("{}\"{:016x}\"", page.is_volatile() ? "W/" : "",
@@ -237,10 +204,13 @@ void World::answer_page(const Request& request, const Site& site, PageNumber num
   if (robots.says_anything() && robots.in_header) {
     answer->fields.push_back({"X-Robots-Tag", robots.noindex ? "noindex" : "nofollow"});
   }
-  answer->body = encoded(page.html(now, request.scheme, request.host), site.charset());
-  if (request.accepts_gzip && site.can_gzip()) {
+  answer->body = page.html(recent, now, request.scheme, request.host);
+  if (site.can_gzip() || site.can_brotli()) answer->fields.push_back({"Vary", "Accept-Encoding"});
+  if (request.accepts_brotli && site.can_brotli()) {
+    answer->fields.push_back({"Content-Encoding", "br"});
+    answer->body = brotli_of(answer->body);
+  } else if (request.accepts_gzip && site.can_gzip()) {
     answer->fields.push_back({"Content-Encoding", "gzip"});
-    answer->fields.push_back({"Vary", "Accept-Encoding"});
     answer->body = gzip_of(answer->body);
   }
 }

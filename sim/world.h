@@ -32,6 +32,7 @@ struct Request {
   std::optional<std::string_view> if_none_match = std::nullopt;
   std::optional<std::string_view> if_modified_since = std::nullopt;
   bool accepts_gzip = false;
+  bool accepts_brotli = false;
 };
 
 struct Field {

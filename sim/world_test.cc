@@ -1,6 +1,7 @@
 #include "sim/world.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <map>
@@ -78,7 +79,7 @@ TEST(World, IsTheSameEverywhere) {
     hash = base::mix64(hash ^ base::hash64(ask(world, name, "/sitemap.xml").body));
     hash = base::mix64(hash ^ base::hash64(ask(world, name, "/feed.xml").body));
   }
-  EXPECT_EQ(hash, 7641016945908523307U);
+  EXPECT_EQ(hash, 17259326543666330734U);
   EXPECT_EQ(ask(world, world.census().name_of(3), "/"), ask(world, world.census().name_of(3), "/"));
 }
 
@@ -160,28 +161,81 @@ TEST(World, SizesAndCompressionAreThoseOfRealPages) {
   for (HostNumber host = 0; host < 250; ++host) {
     const Site site(world.census(), host);
     for (PageNumber page = 0; page < std::min<std::uint64_t>(site.pages(), 10); ++page) {
-      Request request;
-      const std::string name = world.census().name_of(host);
-      const std::string address = site.address_of(page);
-      request.host = name;
-      request.target = address;
-      const Answer plain = world.answer(request, kNow);
-      if (plain.status != 200) continue;
-      request.accepts_gzip = true;
-      const Answer answer = world.answer(request, kNow);
-      bytes += static_cast<double>(plain.body.size());
+      const Answer answer = ask(world, world.census().name_of(host), site.address_of(page));
+      if (answer.status != 200) continue;
+      uLongf size = compressBound(answer.body.size());
+      std::string out(size, '\0');
+      ASSERT_EQ(compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                          reinterpret_cast<const Bytef*>(answer.body.data()), answer.body.size(),
+                          6),
+                Z_OK);
+      bytes += static_cast<double>(answer.body.size());
+      packed += static_cast<double>(answer.body.size()) / static_cast<double>(size);
       ++count;
-      if (answer.field("Content-Encoding") != "gzip") continue;
-      const auto decoded = web::decode_content(answer.body, "gzip");
-      EXPECT_EQ(decoded.bytes, plain.body);
-      packed += static_cast<double>(plain.body.size()) / static_cast<double>(answer.body.size());
     }
   }
   ASSERT_GT(count, 1500);
   EXPECT_NEAR(bytes / count, 21'800, 2'200);
   // A page of text packs to a third or a fifth.
-  EXPECT_GT(packed / (count * 0.6), 2.5);
-  EXPECT_LT(packed / (count * 0.6), 6.5);
+  EXPECT_GT(packed / count, 2.5);
+  EXPECT_LT(packed / count, 6.5);
+}
+
+TEST(World, CodingsAreThoseThatBothSidesCan) {
+  const World world = world_of(250, 2'500);
+  std::map<std::string, int> codings;
+  for (HostNumber host = 0; host < 250; ++host) {
+    const Site site(world.census(), host);
+    const std::string name = world.census().name_of(host);
+    Request request;
+    request.host = name;
+    request.target = "/";
+    const Answer plain = world.answer(request, kNow);
+    EXPECT_FALSE(plain.field("Content-Encoding"));
+    request.accepts_gzip = true;
+    const Answer gzip = world.answer(request, kNow);
+    request.accepts_brotli = true;
+    const Answer any = world.answer(request, kNow);
+    EXPECT_EQ(gzip.field("Content-Encoding").value_or("") == "gzip", site.can_gzip());
+    EXPECT_EQ(any.field("Content-Encoding").value_or("") == "br", site.can_brotli());
+    for (const Answer& answer : {gzip, any}) {
+      const std::string coding(answer.field("Content-Encoding").value_or(""));
+      EXPECT_EQ(web::decode_content(answer.body, coding).bytes, plain.body) << coding;
+      ++codings[coding];
+    }
+  }
+  EXPECT_GT(codings["gzip"], 100);
+  EXPECT_GT(codings["br"], 40);
+}
+
+TEST(World, FramesetsLinkByTheirFrames) {
+  const World world = world_of(20, 4000);
+  int framesets = 0;
+  for (HostNumber host = 0; host < 20; ++host) {
+    if (world.census().content_of(host) != host) continue;
+    const Site site(world.census(), host);
+    const std::string name = world.census().name_of(host);
+    for (PageNumber number = 0; number < site.pages(); ++number) {
+      const Page page = world.page(site, number);
+      if (!page.is_frameset() || !page.history().exists(kNow)) continue;
+      const Answer answer = ask(world, name, site.address_of(number));
+      if (answer.status != 200) continue;
+      std::multiset<std::string> expected;
+      for (const OutLink& link : page.links(page.history().at(kNow))) {
+        if (link.form != LinkForm::kFrame) continue;
+        expected.insert("http://" + world.census().name_of(link.host) +
+                        Site(world.census(), link.host).address_of(link.page));
+      }
+      std::multiset<std::string> found;
+      for (const web::PageLink& link :
+           read(answer, "http://" + name + site.address_of(number)).links) {
+        if (link.source == web::LinkSource::kFrame) found.insert(link.url.href());
+      }
+      EXPECT_EQ(found, expected) << name << " " << number;
+      ++framesets;
+    }
+  }
+  EXPECT_GT(framesets, 5);
 }
 
 TEST(World, PagesChangeWhenTheirHistorySaysSo) {
