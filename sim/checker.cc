@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "sim/leads.h"
 #include "web/canonical.h"
 #include "web/robots.h"
 #include "web/url.h"
@@ -82,7 +83,7 @@ class Judge {
     facts.number = world_.census().host_of_name(host);
     if (!facts.number) return facts;
     const Site site(world_.census(), *facts.number);
-    facts.robots = web::Robots::parse(world_.robots_of(site, host), options_.agent);
+    facts.robots = web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
     facts.crawl_delay = facts.robots.crawl_delay().value_or(Duration());
     return facts;
   }
@@ -176,67 +177,13 @@ class Judge {
     known_.insert(key_of(canonical.host(), target));
   }
 
-  // Adds where an answer leads.
+  // Adds where an answer leads. It was made some time between arrival and end, so both count.
   void learn(const Access& access) {
-    const HostFacts& facts = facts_of(access.host);
-    if (!facts.number) return;
-    const Site site(world_.census(), *facts.number);
-    const Place place = world_.place_of(site, access.target);
-    const auto know = [&](std::string_view target) { known_.insert(key_of(access.host, target)); };
-    switch (place.kind) {
-      case Place::Kind::kRobots:
-        for (const std::string& sitemap : facts.robots.sitemaps()) learn_url(sitemap);
-        return;
-      case Place::Kind::kRedirect: return know(site.address_of(place.page));
-      case Place::Kind::kPage:
-        if (access.status == 200) learn_page(access, site, place.page);
-        return;
-      case Place::Kind::kStyle:
-        know("/static/style-2.css");
-        return know(fmt::format("/img/{}.png", place.page));
-      case Place::Kind::kSitemap: return learn_sitemap(access, site, place.page);
-      case Place::Kind::kFeed: return learn_feed(access, site);
-      default: return;
-    }
-  }
-
-  void learn_page(const Access& access, const Site& site, PageNumber number) {
-    const Page page = world_.page(site, number);
-    if (!page.history().exists(access.arrival)) return;
-    known_.insert(key_of(access.host, "/static/style-1.css"));
-    known_.insert(key_of(access.host, "/static/app-1.js"));
-    for (std::uint64_t i = 0; i < 16; ++i) {
-      known_.insert(key_of(access.host, fmt::format("/img/{}.png", i)));
-    }
-    if (site.feed() != FeedHabit::kNone) known_.insert(key_of(access.host, "/feed.xml"));
-    if (page.robots().nofollow) return;
-    for (const OutLink& link : page.links(page.history().at(access.arrival))) {
-      const Site there(world_.census(), link.host);
-      // Within a mirror, links stay on the mirror.
-      const std::string name =
-          link.host == site.host() ? access.host : world_.census().name_of(link.host);
-      known_.insert(key_of(name, there.address_of(link.page)));
-    }
-  }
-
-  void learn_sitemap(const Access& access, const Site& site, std::uint64_t part) {
-    if (part == 0 && site.pages() > World::kSitemapEntries) {
-      const bool gzip = site.sitemap() == SitemapHabit::kGzip;
-      for (std::uint64_t i = 1; (i - 1) * World::kSitemapEntries < site.pages(); ++i) {
-        known_.insert(key_of(access.host, fmt::format("/sitemap-{}.xml{}", i, gzip ? ".gz" : "")));
+    if (access.status >= 400) return;
+    for (const Instant moment : {access.arrival, access.end}) {
+      for (const Lead& lead : leads_of(world_, access.host, access.target, moment)) {
+        known_.insert(key_of(lead.host, lead.target));
       }
-      return;
-    }
-    const std::uint64_t first = part == 0 ? 0 : (part - 1) * World::kSitemapEntries;
-    const std::uint64_t end = std::min(first + World::kSitemapEntries, site.pages());
-    for (PageNumber page = first; page < end; ++page) {
-      known_.insert(key_of(access.host, site.address_of(page)));
-    }
-  }
-
-  void learn_feed(const Access& access, const Site& site) {
-    for (PageNumber page = 0; page < std::min<std::uint64_t>(64, site.pages()); ++page) {
-      known_.insert(key_of(access.host, site.address_of(page)));
     }
   }
 

@@ -39,6 +39,8 @@ constexpr std::uint64_t kMenuLinks = 5;
 
 constexpr double kVolatileChance = 0.2;
 constexpr double kFramesetChance = 0.005;
+constexpr double kAbsoluteChance = 0.2;
+constexpr double kRedirectChance = 0.02;
 
 std::uint64_t key_of(const Census& census, const Site& site, PageNumber number) {
   return Dice{census.seed(), site.host(), number}.bits();
@@ -56,6 +58,12 @@ constexpr std::string_view lang_of(Language language) {
 }
 
 }  // namespace
+
+std::string OutLink::target_on(const Site& there) const {
+  return redirects ? fmt::format("/go/{}", page) : there.address_of(page);
+}
+
+std::string Origin::text() const { return fmt::format("{}://{}{}", scheme, host, port); }
 
 Page::Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start)
     : census_(census),
@@ -87,7 +95,9 @@ std::vector<OutLink> Page::links(const Version& version) const {
   const bool frames = is_frameset();
   const auto add = [&](HostNumber host, PageNumber page, LinkForm form = LinkForm::kAnchor) {
     if (frames && form != LinkForm::kNext && form != LinkForm::kRefresh) form = LinkForm::kFrame;
-    const OutLink link{host, page, form, dice.chance(0.2)};
+    OutLink link{host, page, form};
+    link.is_absolute = dice.chance(kAbsoluteChance);
+    link.redirects = dice.chance(kRedirectChance);
     if (host == site_.host() && page == number_) return;
     links.push_back(link);
   };
@@ -125,14 +135,13 @@ std::vector<OutLink> Page::links(const Version& version) const {
   return links;
 }
 
-std::string Page::href_of(const OutLink& link, std::string_view origin) const {
+std::string Page::href_of(const OutLink& link, const Origin& origin) const {
   if (link.host == site_.host()) {
-    const std::string address = site_.address_of(link.page);
-    return link.is_absolute ? std::string(origin) + address : address;
+    const std::string target = link.target_on(site_);
+    return link.is_absolute ? origin.text() + target : target;
   }
-  const std::string address = Site(census_, link.host).address_of(link.page);
-  const std::string_view scheme = origin.substr(0, origin.find(':'));
-  return fmt::format("{}://{}{}", scheme, census_.name_of(link.host), address);
+  const std::string target = link.target_on(Site(census_, link.host));
+  return Origin{origin.scheme, census_.name_of(link.host), origin.port}.text() + target;
 }
 
 std::size_t Page::text_bytes() const {
@@ -163,7 +172,7 @@ std::vector<std::uint64_t> Page::paragraph_keys(std::span<const Version> recent)
 }
 
 void Page::append_head(const Version& version, const std::vector<OutLink>& links,
-                       std::string_view origin, std::string* out) const {
+                       const Origin& origin, std::string* out) const {
   fmt::format_to(std::back_inserter(*out), "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n",
                  lang_of(site_.language()));
   if (site_.charset_hint() == CharsetHint::kMeta) {
@@ -202,7 +211,7 @@ void Page::append_head(const Version& version, const std::vector<OutLink>& links
 }
 
 void Page::append_frames(std::span<const std::uint64_t> paragraphs,
-                         const std::vector<OutLink>& links, std::string_view origin,
+                         const std::vector<OutLink>& links, const Origin& origin,
                          std::string* out) const {
   out->append("<frameset cols=\"20%,80%\">\n");
   for (const OutLink& link : links) {
@@ -219,7 +228,7 @@ void Page::append_frames(std::span<const std::uint64_t> paragraphs,
 }
 
 void Page::append_paragraphs(std::span<const std::uint64_t> keys,
-                             const std::vector<OutLink>& links, std::string_view origin,
+                             const std::vector<OutLink>& links, const Origin& origin,
                              std::string* out) const {
   const auto inserter = [out] { return std::back_inserter(*out); };
   std::vector<const OutLink*> anchors;
@@ -274,11 +283,10 @@ void Page::append_footer(base::Instant now, std::string* out) const {
   out->append("</body>\n</html>\n");
 }
 
-std::string Page::html(std::span<const Version> recent, base::Instant now, std::string_view scheme,
-                       std::string_view name) const {
+std::string Page::html(std::span<const Version> recent, base::Instant now,
+                       const Origin& origin) const {
   const std::vector<OutLink> all = links(recent.front());
   const std::vector<std::uint64_t> paragraphs = paragraph_keys(recent);
-  const std::string origin = fmt::format("{}://{}", scheme, name);
   std::string out;
   out.reserve(2 * kFrameBytes + (paragraphs.size() + all.size()) * kParagraphReserve);
   append_head(recent.front(), all, origin, &out);

@@ -20,8 +20,21 @@ struct OutLink {
   PageNumber page = 0;
   LinkForm form = LinkForm::kAnchor;
   bool is_absolute = false;  // written with scheme and host though it need not be
+  bool redirects = false;    // by way of an address that redirects to the page
+
+  // Path and query of where it points on `there`, the site of its host.
+  std::string target_on(const Site& there) const;
 
   friend bool operator==(const OutLink&, const OutLink&) = default;
+};
+
+// How a client addresses a host; links are written in the same way.
+struct Origin {
+  std::string_view scheme = "http";  // or "https"
+  std::string_view host = {};
+  std::string_view port = {};  // with its colon, as ":8080"; empty: the scheme's own
+
+  std::string text() const;  // "http://www.kotamira.test:8080"
 };
 
 // What a page says to robots, by its number.
@@ -52,21 +65,20 @@ class Page {
   static constexpr std::size_t kVersionsSeen = 24;
 
   // The document in the charset of its site. `recent` is history().recent(now, kVersionsSeen),
-  // `name` the host's in the request, `scheme` "http" or "https".
-  std::string html(std::span<const Version> recent, base::Instant now, std::string_view scheme,
-                   std::string_view name) const;
+  // `origin` that of the request.
+  std::string html(std::span<const Version> recent, base::Instant now, const Origin& origin) const;
 
  private:
   std::size_t text_bytes() const;
   std::vector<std::uint64_t> paragraph_keys(std::span<const Version> recent) const;
-  void append_head(const Version& version, const std::vector<OutLink>& links,
-                   std::string_view origin, std::string* out) const;
+  void append_head(const Version& version, const std::vector<OutLink>& links, const Origin& origin,
+                   std::string* out) const;
   void append_frames(std::span<const std::uint64_t> paragraphs, const std::vector<OutLink>& links,
-                     std::string_view origin, std::string* out) const;
+                     const Origin& origin, std::string* out) const;
   void append_paragraphs(std::span<const std::uint64_t> keys, const std::vector<OutLink>& links,
-                         std::string_view origin, std::string* out) const;
+                         const Origin& origin, std::string* out) const;
   void append_footer(base::Instant now, std::string* out) const;
-  std::string href_of(const OutLink& link, std::string_view origin) const;
+  std::string href_of(const OutLink& link, const Origin& origin) const;
 
   const Census& census_;
   const Site& site_;

@@ -95,7 +95,7 @@ Place World::place_of(const Site& site, std::string_view target) const {
   if (const auto n = number_between(target, "/static/app-", ".js"); n && *n < 4) {
     return {Kind::kScript, *n};
   }
-  if (const auto n = number_between(target, "/img/", ".png"); n && *n < 16) {
+  if (const auto n = number_between(target, "/img/", ".png"); n && *n < kImages) {
     return {Kind::kImage, *n};
   }
   return {};
@@ -103,7 +103,7 @@ Place World::place_of(const Site& site, std::string_view target) const {
 
 Answer World::answer(const Request& request, base::Instant now) const {
   Answer answer;
-  const auto host = census_.host_of_name(request.host);
+  const auto host = census_.host_of_name(request.origin.host);
   if (!host) {
     set_plain(421, "this server has no such host", &answer);
     return answer;
@@ -127,11 +127,11 @@ Answer World::answer(const Request& request, base::Instant now) const {
   switch (place.kind) {
     case Place::Kind::kPage: answer_page(request, site, place.page, now, &answer); break;
     case Place::Kind::kRedirect:
-      set_plain(place.page % 2 == 0 ? 301 : 302, "elsewhere", &answer);
+      set_plain(status_of_redirect(place.page), "elsewhere", &answer);
       answer.fields.push_back({"Location", site.address_of(place.page)});
       break;
     case Place::Kind::kRobots: {
-      answer.body = robots_of(site, request.host);
+      answer.body = robots_of(site, request.origin);
       answer.body.empty() ? set_plain(404, "not found", &answer)
                           : answer.fields.push_back({"Content-Type", "text/plain"});
       break;
@@ -143,6 +143,19 @@ Answer World::answer(const Request& request, base::Instant now) const {
   }
   if (request.method == "HEAD") answer.body.clear();
   return answer;
+}
+
+int World::status_of(const Site& site, PageNumber number, base::Instant now) const {
+  const Page page(census_, site, number, options_.start);
+  if (!page.history().exists(now)) {
+    const bool gone = page.history().traits().death && now >= *page.history().traits().death;
+    return gone && site.says_gone() ? 410 : 404;
+  }
+  if (number == 0) return 200;
+  Dice weather{kMoment, census_.seed(), site.host(), number,
+               static_cast<std::uint64_t>(now.ms() / kWeatherMs)};
+  if (weather.chance(kErrorChance)) return 500;
+  return weather.chance(kBusyChance) ? 503 : 200;
 }
 
 bool World::is_unchanged(const Request& request, const Site& site, const Version& version,
@@ -164,20 +177,12 @@ bool World::is_unchanged(const Request& request, const Site& site, const Version
 
 void World::answer_page(const Request& request, const Site& site, PageNumber number,
                         base::Instant now, Answer* answer) const {
-  const Page page(census_, site, number, options_.start);
-  if (!page.history().exists(now)) {
-    const bool gone = page.history().traits().death && now >= *page.history().traits().death;
-    if (gone && site.says_gone()) return set_plain(410, "gone", answer);
-    return set_plain(404, "not found", answer);
-  }
-  Dice weather{kMoment, census_.seed(), site.host(), number,
-               static_cast<std::uint64_t>(now.ms() / kWeatherMs)};
-  if (number != 0 && weather.chance(kErrorChance)) return set_plain(500, "error", answer);
-  if (number != 0 && weather.chance(kBusyChance)) {
-    set_plain(503, "busy", answer);
-    answer->fields.push_back({"Retry-After", "120"});
+  if (const int status = status_of(site, number, now); status != 200) {
+    set_plain(status, "no page", answer);
+    if (status == 503) answer->fields.push_back({"Retry-After", "120"});
     return;
   }
+  const Page page(census_, site, number, options_.start);
   const std::vector<Version> recent = page.history().recent(now, Page::kVersionsSeen);
   const Version& version = recent.front();
   const std::uint64_t salt =
@@ -204,7 +209,7 @@ void World::answer_page(const Request& request, const Site& site, PageNumber num
   if (robots.says_anything() && robots.in_header) {
     answer->fields.push_back({"X-Robots-Tag", robots.noindex ? "noindex" : "nofollow"});
   }
-  answer->body = page.html(recent, now, request.scheme, request.host);
+  answer->body = page.html(recent, now, request.origin);
   if (site.can_gzip() || site.can_brotli()) answer->fields.push_back({"Vary", "Accept-Encoding"});
   if (request.accepts_brotli && site.can_brotli()) {
     answer->fields.push_back({"Content-Encoding", "br"});
@@ -215,7 +220,7 @@ void World::answer_page(const Request& request, const Site& site, PageNumber num
   }
 }
 
-std::string World::robots_of(const Site& site, std::string_view name) const {
+std::string World::robots_of(const Site& site, const Origin& origin) const {
   if (!site.has_robots()) return "";
   Dice dice{kRobotsText, census_.seed(), site.host()};
   std::string text = "# robots of this site\nUser-agent: *\n";
@@ -237,7 +242,7 @@ std::string World::robots_of(const Site& site, std::string_view name) const {
   if (dice.chance(0.2)) text += fmt::format("Crawl-delay: {}\n", 1 + dice.below(20));
   text += "\nUser-agent: badbot\nUser-agent: worsebot\nDisallow: /\n";
   if (site.sitemap() != SitemapHabit::kNone) {
-    text += fmt::format("\nSitemap: http://{}/sitemap.xml{}\n", name,
+    text += fmt::format("\nSitemap: {}/sitemap.xml{}\n", origin.text(),
                         site.sitemap() == SitemapHabit::kGzip ? ".gz" : "");
   }
   return text;
@@ -246,7 +251,7 @@ std::string World::robots_of(const Site& site, std::string_view name) const {
 void World::answer_sitemap(const Request& request, const Site& site, std::uint64_t part,
                            base::Instant now, Answer* answer) const {
   const bool gzip = site.sitemap() == SitemapHabit::kGzip;
-  const std::string origin = fmt::format("{}://{}", request.scheme, request.host);
+  const std::string origin = request.origin.text();
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   constexpr std::string_view kSpace = "http://www.sitemaps.org/schemas/sitemap/0.9";
   if (part == 0 && site.pages() > kSitemapEntries) {
@@ -281,46 +286,46 @@ void World::answer_sitemap(const Request& request, const Site& site, std::uint64
   answer->body = gzip ? gzip_of(xml) : std::move(xml);
 }
 
-void World::answer_feed(const Request& request, const Site& site, base::Instant now,
-                        Answer* answer) const {
-  struct Entry {
-    PageNumber page;
-    Version version;
-  };
+std::vector<PageNumber> World::feed_pages(const Site& site, base::Instant now) const {
   constexpr std::uint64_t kLooked = 64;
   constexpr std::size_t kShown = 15;
-  std::vector<Entry> entries;
+  std::vector<std::pair<base::Instant, PageNumber>> pages;
   for (PageNumber number = 0; number < std::min(kLooked, site.pages()); ++number) {
     const Page page(census_, site, number, options_.start);
-    if (page.history().exists(now)) entries.push_back({number, page.history().at(now)});
+    if (page.history().exists(now)) pages.emplace_back(page.history().at(now).since, number);
   }
-  std::ranges::sort(entries, std::ranges::greater(),
-                    [](const Entry& entry) { return entry.version.since; });
-  entries.resize(std::min(entries.size(), kShown));
+  std::ranges::sort(pages, std::ranges::greater());
+  std::vector<PageNumber> shown;
+  for (std::size_t i = 0; i < std::min(pages.size(), kShown); ++i) shown.push_back(pages[i].second);
+  return shown;
+}
 
+void World::answer_feed(const Request& request, const Site& site, base::Instant now,
+                        Answer* answer) const {
   const bool rss = site.feed() == FeedHabit::kRss;
-  const std::string origin = fmt::format("{}://{}", request.scheme, request.host);
+  const std::string origin = request.origin.text();
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   xml += rss ? fmt::format("<rss version=\"2.0\"><channel><title>{0}</title><link>{1}/</link>\n",
-                           request.host, origin)
+                           request.origin.host, origin)
              : fmt::format(
                    "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>{0}</title>"
                    "<link href=\"{1}/\"/>\n",
-                   request.host, origin);
-  for (const Entry& entry : entries) {
-    std::string address = site.address_of(entry.page);
+                   request.origin.host, origin);
+  for (const PageNumber number : feed_pages(site, now)) {
+    const Version version = page(site, number).history().at(now);
+    std::string address = site.address_of(number);
     if (const std::size_t at = address.find('&'); at != std::string::npos) {
       address.replace(at, 1, "&amp;");
     }
-    const std::string title = title_of(site.language(), entry.version.id);
+    const std::string title = title_of(site.language(), version.id);
     if (rss) {
       xml += fmt::format("<item><title>{}</title><link>{}{}</link><pubDate>{}</pubDate></item>\n",
-                         title, origin, address, web::format_http_date(entry.version.since));
+                         title, origin, address, web::format_http_date(version.since));
     } else {
       xml += fmt::format(
           "<entry><title>{}</title><link href=\"{}{}\"/><id>{:016x}</id>"
           "<updated>{}</updated></entry>\n",
-          title, origin, address, entry.version.id, entry.version.since.to_rfc3339());
+          title, origin, address, version.id, version.since.to_rfc3339());
     }
   }
   xml += rss ? "</channel></rss>\n" : "</feed>\n";

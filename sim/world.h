@@ -26,8 +26,7 @@ struct WorldOptions {
 
 struct Request {
   std::string_view method = "GET";
-  std::string_view scheme = "http";
-  std::string_view host = {};    // without port
+  Origin origin = {};  // as in the request's Host field
   std::string_view target = {};  // path and query, as sent
   std::optional<std::string_view> if_none_match = std::nullopt;
   std::optional<std::string_view> if_modified_since = std::nullopt;
@@ -76,6 +75,7 @@ struct Place {
 class World {
  public:
   static constexpr std::uint64_t kSitemapEntries = 5'000;  // of one file
+  static constexpr std::uint64_t kImages = 16;             // of each site
 
   explicit World(const WorldOptions& options);  // requires options.check()
 
@@ -86,11 +86,16 @@ class World {
   Answer answer(const Request& request, base::Instant now) const;
 
   Place place_of(const Site& site, std::string_view target) const;
+  // What a visitor without validators is told: 200, 404, 410, or 500 and 503 for the hour.
+  int status_of(const Site& site, PageNumber page, base::Instant now) const;
+  static int status_of_redirect(PageNumber page) { return page % 2 == 0 ? 301 : 302; }
+  // Those that the feed of a site shows, the last changed first.
+  std::vector<PageNumber> feed_pages(const Site& site, base::Instant now) const;
   Page page(const Site& site, PageNumber number) const {
     return {census_, site, number, options_.start};
   }
   // The text of a site's robots.txt; empty: it has none.
-  std::string robots_of(const Site& site, std::string_view name) const;
+  std::string robots_of(const Site& site, const Origin& origin) const;
 
  private:
   void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,

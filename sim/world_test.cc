@@ -36,7 +36,7 @@ World world_of(std::uint64_t hosts, std::uint64_t pages, std::uint64_t seed = 1)
 
 Answer ask(const World& world, std::string_view host, std::string_view target, Instant now = kNow) {
   Request request;
-  request.host = host;
+  request.origin.host = host;
   request.target = target;
   return world.answer(request, now);
 }
@@ -79,7 +79,7 @@ TEST(World, IsTheSameEverywhere) {
     hash = base::mix64(hash ^ base::hash64(ask(world, name, "/sitemap.xml").body));
     hash = base::mix64(hash ^ base::hash64(ask(world, name, "/feed.xml").body));
   }
-  EXPECT_EQ(hash, 17259326543666330734U);
+  EXPECT_EQ(hash, 17740509993125186076U);
   EXPECT_EQ(ask(world, world.census().name_of(3), "/"), ask(world, world.census().name_of(3), "/"));
 }
 
@@ -111,7 +111,7 @@ TEST(World, LinksOfTheDocumentAreThoseOfThePage) {
     std::set<std::string> expected;
     for (const OutLink& link : page.links(page.history().at(kNow))) {
       const Site there(world.census(), link.host);
-      expected.insert("http://" + world.census().name_of(link.host) + there.address_of(link.page));
+      expected.insert("http://" + world.census().name_of(link.host) + link.target_on(there));
     }
     const web::Page document = read(ask(world, name, "/"), "http://" + name + "/");
     std::set<std::string> found;
@@ -188,7 +188,7 @@ TEST(World, CodingsAreThoseThatBothSidesCan) {
     const Site site(world.census(), host);
     const std::string name = world.census().name_of(host);
     Request request;
-    request.host = name;
+    request.origin.host = name;
     request.target = "/";
     const Answer plain = world.answer(request, kNow);
     EXPECT_FALSE(plain.field("Content-Encoding"));
@@ -224,7 +224,7 @@ TEST(World, FramesetsLinkByTheirFrames) {
       for (const OutLink& link : page.links(page.history().at(kNow))) {
         if (link.form != LinkForm::kFrame) continue;
         expected.insert("http://" + world.census().name_of(link.host) +
-                        Site(world.census(), link.host).address_of(link.page));
+                        link.target_on(Site(world.census(), link.host)));
       }
       std::multiset<std::string> found;
       for (const web::PageLink& link :
@@ -286,7 +286,7 @@ TEST(World, ValidatorsAnswer304WhileNothingChanged) {
     EXPECT_EQ(etag.has_value(), kind != Validators::kLastModified);
     EXPECT_EQ(modified.has_value(), kind != Validators::kEtag);
     Request request;
-    request.host = name;
+    request.origin.host = name;
     request.target = "/";
     request.if_none_match = etag;
     request.if_modified_since = modified;
@@ -377,7 +377,7 @@ TEST(World, OtherTargetsHostsAndMethodsAreAnswered) {
   EXPECT_EQ(moved.status, 301);
   EXPECT_EQ(ask(world, name, *moved.field("location")).field("Location"), std::nullopt);
   Request request;
-  request.host = name;
+  request.origin.host = name;
   request.target = "/";
   request.method = "HEAD";
   EXPECT_EQ(world.answer(request, kNow).status, 200);

@@ -1,0 +1,176 @@
+#include "sim/leads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "web/canonical.h"
+#include "web/robots.h"
+#include "web/url.h"
+
+namespace meguri::sim {
+namespace {
+
+class Finder {
+ public:
+  Finder(const World& world, std::string_view host, const Site& site, base::Instant now)
+      : world_(world), host_(host), site_(site), now_(now) {}
+
+  std::vector<Lead> find(const Place& place) {
+    switch (place.kind) {
+      case Place::Kind::kRobots:
+        if (site_.has_robots() && site_.sitemap() != SitemapHabit::kNone) add_sitemap("");
+        break;
+      case Place::Kind::kRedirect: add(LeadKind::kRedirect, site_.address_of(place.page)); break;
+      case Place::Kind::kPage: find_in_page(place.page); break;
+      case Place::Kind::kStyle:
+        if (place.page == 1) add(LeadKind::kEmbed, "/static/style-2.css");
+        add(LeadKind::kEmbed, fmt::format("/img/{}.png", place.page));
+        break;
+      case Place::Kind::kSitemap: find_in_sitemap(place.page); break;
+      case Place::Kind::kFeed:
+        for (const PageNumber page : world_.feed_pages(site_, now_)) add_hint(page);
+        break;
+      default: break;
+    }
+    return std::move(leads_);
+  }
+
+ private:
+  void add(LeadKind kind, std::string target) {
+    leads_.push_back({kind, std::string(host_), std::move(target)});
+  }
+  void add_hint(PageNumber page) { add(LeadKind::kHint, site_.address_of(page)); }
+  void add_sitemap(std::string_view part) {
+    const bool gzip = site_.sitemap() == SitemapHabit::kGzip;
+    add(LeadKind::kHint, fmt::format("/sitemap{}.xml{}", part, gzip ? ".gz" : ""));
+  }
+
+  void find_in_page(PageNumber number) {
+    const Page page = world_.page(site_, number);
+    if (world_.status_of(site_, number, now_) != 200) return;
+    add(LeadKind::kEmbed, "/static/style-1.css");
+    add(LeadKind::kEmbed, "/static/app-1.js");
+    if (page.is_volatile() && !page.is_frameset()) {
+      for (std::uint64_t i = 0; i < World::kImages; ++i) {
+        add(LeadKind::kEmbed, fmt::format("/img/{}.png", i));
+      }
+    } else if (!page.is_frameset()) {
+      add(LeadKind::kEmbed, fmt::format("/img/{}.png", number % 8));
+      add(LeadKind::kEmbed, fmt::format("/img/{}.png", number % 8 + 8));
+    }
+    if (page.robots().nofollow) return;
+    if (site_.feed() != FeedHabit::kNone) add(LeadKind::kHint, "/feed.xml");
+    for (const OutLink& link : page.links(page.history().at(now_))) {
+      // Within a mirror, links stay on the mirror.
+      if (link.host == site_.host()) {
+        add(LeadKind::kLink, link.target_on(site_));
+      } else {
+        leads_.push_back({LeadKind::kLink, world_.census().name_of(link.host),
+                          link.target_on(Site(world_.census(), link.host))});
+      }
+    }
+  }
+
+  void find_in_sitemap(std::uint64_t part) {
+    if (part == 0 && site_.pages() > World::kSitemapEntries) {
+      for (std::uint64_t i = 1; (i - 1) * World::kSitemapEntries < site_.pages(); ++i) {
+        add_sitemap(fmt::format("-{}", i));
+      }
+      return;
+    }
+    const std::uint64_t first = part == 0 ? 0 : (part - 1) * World::kSitemapEntries;
+    const std::uint64_t end = std::min(first + World::kSitemapEntries, site_.pages());
+    for (PageNumber page = first; page < end; ++page) {
+      if (world_.page(site_, page).history().exists(now_)) add_hint(page);
+    }
+  }
+
+  const World& world_;
+  std::string_view host_;
+  const Site& site_;
+  base::Instant now_;
+  std::vector<Lead> leads_;
+};
+
+// A walk over the web, breadth first.
+class Walk {
+ public:
+  Walk(const World& world, const ReachOptions& options) : world_(world), options_(options) {}
+
+  std::vector<Reached> run() {
+    for (const std::string& seed : options_.seeds) {
+      const auto url = web::Url::parse(seed);
+      if (!url || !url->is_http()) continue;
+      const web::Url canonical = web::canonical(*url);
+      std::string target(canonical.path());
+      if (canonical.has_query()) target.append("?").append(canonical.query());
+      visit(std::string(canonical.host()), std::move(target), false);
+    }
+    for (std::size_t i = 0; i < found_.size(); ++i) follow(i);
+    return std::move(found_);
+  }
+
+ private:
+  void follow(std::size_t i) {
+    // A copy: what is found may move the others.
+    const Reached from = found_[i];
+    for (Lead& lead : leads_of(world_, from.host, from.target, options_.at)) {
+      if (lead.kind == LeadKind::kEmbed && !options_.embeds) continue;
+      if (lead.kind == LeadKind::kHint && !options_.hints) continue;
+      visit(std::move(lead.host), std::move(lead.target), lead.kind == LeadKind::kEmbed);
+    }
+  }
+
+  void visit(std::string host, std::string target, bool is_embed) {
+    if (!is_embed && options_.in_scope && !options_.in_scope(host)) return;
+    const auto number = world_.census().host_of_name(host);
+    if (!number || !seen_.insert(host + target).second) return;
+    const Site site(world_.census(), *number);
+    if (!robots_of(host, site).check(target).allowed) return;
+    const Place place = world_.place_of(site, target);
+    Reached reached{std::move(host), std::move(target), place.kind, 200};
+    if (place.kind == Place::Kind::kPage) {
+      reached.status = world_.status_of(site, place.page, options_.at);
+    } else if (place.kind == Place::Kind::kRedirect) {
+      reached.status = World::status_of_redirect(place.page);
+    } else if (place.kind == Place::Kind::kNothing) {
+      reached.status = 404;
+    }
+    found_.push_back(std::move(reached));
+  }
+
+  const web::Robots& robots_of(const std::string& host, const Site& site) {
+    const auto [found, is_new] = robots_.try_emplace(host);
+    if (is_new && !options_.agent.empty()) {
+      found->second =
+          web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
+    }
+    return found->second;
+  }
+
+  const World& world_;
+  const ReachOptions& options_;
+  std::vector<Reached> found_;
+  std::unordered_set<std::string> seen_;
+  std::unordered_map<std::string, web::Robots> robots_;
+};
+
+}  // namespace
+
+std::vector<Lead> leads_of(const World& world, std::string_view host, std::string_view target,
+                           base::Instant now) {
+  const auto number = world.census().host_of_name(host);
+  if (!number) return {};
+  const Site site(world.census(), *number);
+  return Finder(world, host, site, now).find(world.place_of(site, target));
+}
+
+std::vector<Reached> reachable(const World& world, const ReachOptions& options) {
+  return Walk(world, options).run();
+}
+
+}  // namespace meguri::sim

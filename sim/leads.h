@@ -1,0 +1,59 @@
+// Leads: where an answer of the virtual web leads a crawler, and what can be reached so.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "sim/world.h"
+
+namespace meguri::sim {
+
+// Why a crawler may go somewhere.
+enum class LeadKind : std::uint8_t {
+  kLink,      // a link to a page
+  kEmbed,     // an image, style or script
+  kRedirect,  // where an answer sends its reader
+  kHint,      // an entry of a sitemap or a feed, or these files themselves
+};
+
+struct Lead {
+  LeadKind kind = LeadKind::kLink;
+  std::string host;
+  std::string target;  // path and query
+
+  friend bool operator==(const Lead&, const Lead&) = default;
+};
+
+// Where the answer to `target` of the host called `host` at `now` leads; nowhere if it is an error.
+// A page that says nofollow leads to its embeds alone. Adverts lead to images by chance: all that
+// they may show are given.
+std::vector<Lead> leads_of(const World& world, std::string_view host, std::string_view target,
+                           base::Instant now);
+
+struct ReachOptions {
+  std::vector<std::string> seeds;  // URLs
+  base::Instant at;                // the web as it stands at this moment
+  std::string agent = "meguri";    // whose robots rules are obeyed; empty: none are
+  bool embeds = true;
+  bool hints = false;  // sitemaps and feeds are read
+  // Which hosts belong to the scope; null: all. Embeds are on the host of their page.
+  std::function<bool(std::string_view host)> in_scope = nullptr;
+};
+
+// One address that a crawler gets to, and what it is told there.
+struct Reached {
+  std::string host;
+  std::string target;
+  Place::Kind kind = Place::Kind::kNothing;
+  int status = 200;
+};
+
+// All that a crawler reaches, in the order in which it would come to it, breadth first. What robots
+// rules forbid is not reached. Memory grows with what is found.
+std::vector<Reached> reachable(const World& world, const ReachOptions& options);
+
+}  // namespace meguri::sim
