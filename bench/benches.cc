@@ -10,6 +10,8 @@ constexpr std::array kBenches = {
     Bench{"flow", "items per second through the flow runtime, against oneTBB", &run_flow},
     Bench{"web", "HTML, URLs and robots.txt read per second, against Gumbo, libxml2 and MyHTML",
           &run_web},
+    Bench{"virtual-web", "answers of the virtual web, over sockets against a bare loop",
+          &run_virtual_web},
 };
 
 }  // namespace

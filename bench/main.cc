@@ -63,7 +63,7 @@ base::Status write_file(const std::string& path, const char* mode, const std::st
 
 base::Status run(Arguments& arguments, app::Output& out) {
   if (arguments.bench == "list") {
-    for (const Bench& bench : benches()) out.print("{:<10} {}\n", bench.name, bench.summary);
+    for (const Bench& bench : benches()) out.print("{:<12} {}\n", bench.name, bench.summary);
     return {};
   }
   ASSIGN_OR_RETURN(const Bench* bench, find_bench(arguments.bench));

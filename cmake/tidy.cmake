@@ -2,6 +2,7 @@
 
 if(PYTHON3)
   meguri_python_test(cli src/app/cli_test.py)
+  meguri_python_test(virtual_web src/app/virtual_web_test.py)
   meguri_python_test(links src/web/links_test.py)
 endif()
 

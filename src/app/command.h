@@ -40,5 +40,6 @@ std::unique_ptr<Command> make_canon_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_robots_command();
 std::unique_ptr<Command> make_version_command();
+std::unique_ptr<Command> make_virtual_web_command();
 
 }  // namespace meguri::app

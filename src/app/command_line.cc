@@ -84,6 +84,20 @@ void Options::arguments(const std::string& name, std::vector<std::string>& value
   app_->add_option(name, values, help)->required()->type_name("")->expected(1, -1);
 }
 
+void Options::list(const std::string& name, const std::string& type,
+                   std::vector<std::string>& values, const std::string& help) {
+  app_->add_option(name, values, help)->type_name(type)->expected(1)->take_all();
+}
+
+Options Options::add_command(const std::string& name, const std::string& summary,
+                             const std::string& example) {
+  CLI::App* command = app_->add_subcommand(name, summary);
+  command->group("Commands")->footer("Example:\n  " + example);
+  return Options(*command);
+}
+
+bool Options::named() const { return app_->parsed(); }
+
 CommandLine::CommandLine(const std::string& program, const std::string& about,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(about + "\n", program)) {
@@ -102,9 +116,7 @@ Options CommandLine::options() { return Options(*app_); }
 
 Options CommandLine::add_command(const std::string& name, const std::string& summary,
                                  const std::string& example) {
-  CLI::App* command = app_->add_subcommand(name, summary);
-  command->group("Commands")->footer("Example:\n  " + example);
-  return Options(*command);
+  return options().add_command(name, summary, example);
 }
 
 std::optional<int> CommandLine::parse(std::vector<std::string> arguments, Output& out) {

@@ -35,6 +35,13 @@ class Options {
   // One or more, behind the others.
   void arguments(const std::string& name, std::vector<std::string>& values,
                  const std::string& help);
+  // An option that may be given more than once.
+  void list(const std::string& name, const std::string& type, std::vector<std::string>& values,
+            const std::string& help);
+  // A command within this one, and whether the arguments named the command of these options.
+  Options add_command(const std::string& name, const std::string& summary,
+                      const std::string& example);
+  bool named() const;
 
  private:
   friend class CommandLine;

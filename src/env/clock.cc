@@ -47,6 +47,11 @@ ScaledClock::ScaledClock(double speed)
   CHECK(speed > 0, "the speed of a clock must be positive, not {}", speed);
 }
 
+ScaledClock::ScaledClock(double speed, base::Instant origin) : ScaledClock(speed) {
+  CHECK(origin <= start_utc_, "a clock cannot have its origin in the future");
+  const auto passed = static_cast<double>((start_utc_ - origin).ms()) * speed;
+  start_utc_ = origin + base::Duration::from_ms(static_cast<std::int64_t>(passed));
+}
 std::int64_t ScaledClock::scaled_ns() const {
   // Stops after 292 scaled years instead of overflowing.
   constexpr double kNsMax = 9.2e18;

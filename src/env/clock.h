@@ -37,6 +37,9 @@ class RealClock final : public Clock {
 class ScaledClock final : public Clock {
  public:
   explicit ScaledClock(double speed);  // requires speed > 0
+  // Agrees with every other clock of this speed and origin, in any process: it is as if it had run
+  // fast since `origin`, a moment of real time. Requires an origin that has come.
+  ScaledClock(double speed, base::Instant origin);
 
   base::Instant utc() const override;
   base::Ticks ticks() const override;

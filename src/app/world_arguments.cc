@@ -1,0 +1,54 @@
+#include "app/world_arguments.h"
+
+#include "app/values.h"
+
+namespace meguri::app {
+namespace {
+
+// The web of a seed is the same at all times, so it begins at a fixed one.
+constexpr base::Instant kStart = base::Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+
+}  // namespace
+
+void WorldArguments::declare(Options options) {
+  options.option("--hosts", "N", hosts_, "How many hosts it has (default: 100)");
+  options.option("--pages", "N", pages_, "How many pages all have together (default: 10000, or ten a host)");
+  options.option("--seed", "N", seed_, "Which of all such webs (default: 1)");
+  options.option("--servers", "N", servers_, "On how many addresses (default: a third of hosts)");
+  options.option("--start", "TIME", start_,
+                 "When its pages begin to be born and to die (default: 2026-01-01)");
+  options.option("--delay", "DURATION", delay_,
+                 "How long answers take on the mean; 0 for none (default: 850ms)");
+  options.option("--trace", "FILE", trace_,
+                 "Pages change as those in FILE: a path, a tab, and seconds since 1970");
+  options.option("--graph", "FILE", graph_,
+                 "Pages link as the nodes in FILE: a list of edges or of neighbours");
+}
+
+base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& /*files*/) const {
+  sim::WorldOptions world;
+  world.start = kStart;
+  if (!hosts_.empty()) {
+    ASSIGN_OR_RETURN(world.census.hosts, parse_count("--hosts", hosts_));
+  }
+  world.census.pages = std::max(world.census.pages, world.census.hosts * 10);
+  if (!pages_.empty()) {
+    ASSIGN_OR_RETURN(world.census.pages, parse_count("--pages", pages_));
+  }
+  if (!seed_.empty()) {
+    ASSIGN_OR_RETURN(world.census.seed, parse_count("--seed", seed_));
+  }
+  if (!servers_.empty()) {
+    ASSIGN_OR_RETURN(world.census.servers, parse_count("--servers", servers_));
+  }
+  if (!start_.empty()) {
+    ASSIGN_OR_RETURN(world.start, parse_time("--start", start_, kStart));
+  }
+  if (!delay_.empty()) {
+    ASSIGN_OR_RETURN(world.delay_mean, parse_duration("--delay", delay_));
+  }
+  RETURN_IF_ERROR(world.check());
+  return world;
+}
+
+}  // namespace meguri::app

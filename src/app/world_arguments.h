@@ -1,0 +1,30 @@
+// WorldArguments: the options that say which virtual web is meant, shared by all that speak of one.
+#pragma once
+
+#include <string>
+
+#include "app/command_line.h"
+#include "base/result.h"
+#include "env/file_system.h"
+#include "sim/world.h"
+
+namespace meguri::app {
+
+// Declared once, then read after the parse. The same arguments give the same web.
+class WorldArguments {
+ public:
+  void declare(Options options);
+  base::Result<sim::WorldOptions> read(env::FileSystem& files) const;
+
+ private:
+  std::string hosts_;
+  std::string pages_;
+  std::string seed_;
+  std::string servers_;
+  std::string start_;
+  std::string delay_;
+  std::string trace_;
+  std::string graph_;
+};
+
+}  // namespace meguri::app
