@@ -12,7 +12,16 @@
 namespace meguri::sim {
 namespace {
 
-enum Purpose : std::uint64_t { kLinks = 500, kSize, kOld, kTouch, kRobots, kVolatile, kMoment };
+enum Purpose : std::uint64_t {
+  kLinks = 500,
+  kSize,
+  kOld,
+  kTouch,
+  kRobots,
+  kVolatile,
+  kMoment,
+  kLine
+};
 
 // Documents come out a tenth smaller than planned, with a mean of 21.8 KB.
 constexpr double kBytesMean = 24'200;
@@ -40,6 +49,16 @@ std::uint64_t popular(std::uint64_t n, Dice& dice) {
   return static_cast<std::uint64_t>(u * u * u * static_cast<double>(n)) % n;
 }
 
+// The page lives through a line of the trace, chosen by chance, or invents its changes.
+History history_of(const Census& census, const Site& site, PageNumber number, std::uint64_t key,
+                   base::Instant world_start, const Trace* trace) {
+  if (trace == nullptr) {
+    return {key, draw_traits(census.seed(), site.host(), number, world_start)};
+  }
+  const std::size_t line = Dice{kLine, key}.below(trace->pages());
+  return {key, RecordedChanges{trace->events_of(line), world_start, number == 0}};
+}
+
 constexpr std::string_view lang_of(Language language) {
   constexpr std::array<std::string_view, 6> kCodes = {"en", "ja", "de", "fr", "es", "ru"};
   return kCodes[static_cast<std::size_t>(language)];
@@ -47,12 +66,13 @@ constexpr std::string_view lang_of(Language language) {
 
 }  // namespace
 
-Page::Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start)
+Page::Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start,
+           const PageSources& sources)
     : census_(census),
       site_(site),
       number_(number),
       key_(key_of(census, site, number)),
-      history_(key_, draw_traits(census.seed(), site.host(), number, world_start)) {}
+      history_(history_of(census, site, number, key_, world_start, sources.trace)) {}
 
 PageRobots Page::robots() const {
   Dice dice{kRobots, key_};

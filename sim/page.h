@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "sim/history.h"
 #include "sim/site.h"
+#include "sim/trace.h"
 
 namespace meguri::sim {
 
@@ -32,10 +33,16 @@ struct PageRobots {
   bool says_anything() const { return noindex || nofollow; }
 };
 
-// A view of one page of one site; cheap to make. Borrows its census.
+// What a world has from files instead of inventing it; null: nothing. Borrowed.
+struct PageSources {
+  const Trace* trace = nullptr;
+};
+
+// A view of one page of one site; cheap to make. Borrows its census, its site and the sources.
 class Page {
  public:
-  Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start);
+  Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start,
+       const PageSources& sources = {});
 
   PageNumber number() const { return number_; }
   const History& history() const { return history_; }

@@ -198,10 +198,9 @@ bool World::is_unchanged(const Request& request, const Site& site, const Version
 
 void World::answer_page(const Request& request, const Site& site, PageNumber number,
                         base::Instant now, Answer* answer) const {
-  const Page page(census_, site, number, options_.start);
+  const Page page = this->page(site, number);
   if (!page.history().exists(now)) {
-    const bool gone = page.history().traits().death && now >= *page.history().traits().death;
-    if (gone && site.says_gone()) return set_plain(410, "gone", answer);
+    if (page.history().is_gone(now) && site.says_gone()) return set_plain(410, "gone", answer);
     return set_plain(404, "not found", answer);
   }
   Dice weather{kMoment, census_.seed(), site.host(), number,
@@ -291,7 +290,7 @@ void World::answer_sitemap(const Request& request, const Site& site, std::uint64
     const std::uint64_t end = std::min(first + kSitemapEntries, site.pages());
     xml += fmt::format("<urlset xmlns=\"{}\">\n", kSpace);
     for (PageNumber number = first; number < end; ++number) {
-      const Page page(census_, site, number, options_.start);
+      const Page page = this->page(site, number);
       if (!page.history().exists(now)) continue;
       std::string address = site.address_of(number);
       if (const std::size_t at = address.find('&'); at != std::string::npos) {
@@ -321,7 +320,7 @@ void World::answer_feed(const Request& request, const Site& site, base::Instant 
   constexpr std::size_t kShown = 15;
   std::vector<Entry> entries;
   for (PageNumber number = 0; number < std::min(kLooked, site.pages()); ++number) {
-    const Page page(census_, site, number, options_.start);
+    const Page page = this->page(site, number);
     if (page.history().exists(now)) entries.push_back({number, page.history().at(now)});
   }
   std::ranges::sort(entries, std::ranges::greater(),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +14,20 @@
 #include "sim/census.h"
 #include "sim/page.h"
 #include "sim/site.h"
+#include "sim/trace.h"
 
 namespace meguri::sim {
 
 struct WorldOptions {
   CensusOptions census;
-  base::Instant start;  // when the world begins; pages have histories before it
+  base::Instant start;  // when the world begins; pages that are invented have a past before it
   base::Duration delay_mean = base::Duration::from_ms(850);  // of answers; 0: none wait
+
+  // Pages change as those of the trace did, each as one of them that is chosen by chance, instead
+  // of by a process. The trace's first second is the world's start, so that a crawl sees all of its
+  // changes; nothing is there before it, and after its end nothing changes any more. Shared,
+  // because worlds are copied and a trace is large.
+  std::shared_ptr<const Trace> trace = nullptr;
 
   base::Status check() const;
 };
@@ -86,7 +94,7 @@ class World {
 
   Place place_of(const Site& site, std::string_view target) const;
   Page page(const Site& site, PageNumber number) const {
-    return {census_, site, number, options_.start};
+    return {census_, site, number, options_.start, {options_.trace.get()}};
   }
   // The text of a site's robots.txt; empty: it has none.
   std::string robots_of(const Site& site, std::string_view name) const;
