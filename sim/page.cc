@@ -71,6 +71,7 @@ Page::Page(const Census& census, const Site& site, PageNumber number, base::Inst
     : census_(census),
       site_(site),
       number_(number),
+      sources_(sources),
       key_(key_of(census, site, number)),
       history_(history_of(census, site, number, key_, world_start, sources.trace)) {}
 
@@ -86,7 +87,25 @@ PageRobots Page::robots() const {
 
 bool Page::is_volatile() const { return Dice{kVolatile, key_}.chance(kVolatileChance); }
 
+std::vector<OutLink> Page::graph_links() const {
+  Dice dice{kLinks, key_};
+  const NodeNumber node = sources_.nodes->node_of(census_, site_.host(), number_);
+  std::vector<OutLink> links;
+  for (const NodeNumber next : sources_.graph->successors(node)) {
+    const auto [host, page] = sources_.nodes->page_of(census_, next);
+    OutLink link{host, page};
+    const double form = dice.uniform();
+    link.is_absolute = dice.chance(0.2);
+    if (form < 0.03) link.form = LinkForm::kArea;
+    if (form >= 0.03 && form < 0.06) link.form = LinkForm::kIframe;
+    if (next == node + 1 && host == site_.host()) link.form = LinkForm::kNext;
+    if (next != node) links.push_back(link);
+  }
+  return links;
+}
+
 std::vector<OutLink> Page::links(const Version& version) const {
+  if (sources_.graph != nullptr) return graph_links();
   Dice dice{kLinks, key_};
   const std::uint64_t pages = site_.pages();
   std::vector<OutLink> links;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "sim/graph.h"
 #include "sim/history.h"
 #include "sim/site.h"
 #include "sim/trace.h"
@@ -36,6 +37,8 @@ struct PageRobots {
 // What a world has from files instead of inventing it; null: nothing. Borrowed.
 struct PageSources {
   const Trace* trace = nullptr;
+  const Graph* graph = nullptr;
+  const NodeMap* nodes = nullptr;  // of the graph
 };
 
 // A view of one page of one site; cheap to make. Borrows its census, its site and the sources.
@@ -50,7 +53,8 @@ class Page {
   bool is_volatile() const;  // it has a counter and adverts that change at every access
 
   // Those of its structure, which reach every page of the site from the home page, every host from
-  // the largest one, and popular pages more often; and one that changes with the version.
+  // the largest one, and popular pages more often; and one that changes with the version. If there
+  // is a graph, its own and no others, in its order, but for a page's links to itself.
   std::vector<OutLink> links(const Version& version) const;
 
   // The document in UTF-8. Requires history().exists(now). `name` is the host's in the request,
@@ -58,6 +62,7 @@ class Page {
   std::string html(base::Instant now, std::string_view scheme, std::string_view name) const;
 
  private:
+  std::vector<OutLink> graph_links() const;
   std::vector<std::uint64_t> paragraph_keys(base::Instant now) const;
   void append_head(const Version& version, const std::vector<OutLink>& links,
                    std::string_view origin, std::string* out) const;
@@ -69,6 +74,7 @@ class Page {
   const Census& census_;
   const Site& site_;
   PageNumber number_;
+  PageSources sources_;
   std::uint64_t key_;
   History history_;
 };

@@ -93,7 +93,20 @@ base::Status WorldOptions::check() const {
     return base::fail(base::ErrorCode::kInvalid,
                       "answers take 0 to 600 seconds on the mean, not {}", delay_mean.in_seconds());
   }
+  if (graph == nullptr) return {};
+  if (census.pages != graph->nodes() || !census.is_exact || census.has_copies) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      "a web with a graph of {} nodes has exactly as many pages and no copies",
+                      graph->nodes());
+  }
   return {};
+}
+
+void WorldOptions::use_graph(std::shared_ptr<const Graph> new_graph) {
+  graph = std::move(new_graph);
+  census.pages = graph->nodes();
+  census.is_exact = true;
+  census.has_copies = false;
 }
 
 std::optional<std::string_view> Answer::field(std::string_view name) const {
@@ -105,6 +118,7 @@ std::optional<std::string_view> Answer::field(std::string_view name) const {
 
 World::World(const WorldOptions& options) : options_(options), census_(options.census) {
   CHECK(options.check().has_value());
+  if (options.graph != nullptr) nodes_ = NodeMap(census_);
 }
 
 Place World::place_of(const Site& site, std::string_view target) const {

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/census.h"
+#include "sim/graph.h"
 #include "sim/page.h"
 #include "sim/site.h"
 #include "sim/trace.h"
@@ -28,6 +29,12 @@ struct WorldOptions {
   // changes; nothing is there before it, and after its end nothing changes any more. Shared,
   // because worlds are copied and a trace is large.
   std::shared_ptr<const Trace> trace = nullptr;
+
+  // Pages link to each other as the nodes of the graph do, instead of as invented: there is a page
+  // for each node, and NodeMap says which. Every page must then be on one host alone, so there are
+  // no aliases and mirrors. Set by use_graph(), which sets what the census needs for it.
+  std::shared_ptr<const Graph> graph = nullptr;
+  void use_graph(std::shared_ptr<const Graph> new_graph);
 
   base::Status check() const;
 };
@@ -94,12 +101,13 @@ class World {
 
   Place place_of(const Site& site, std::string_view target) const;
   Page page(const Site& site, PageNumber number) const {
-    return {census_, site, number, options_.start, {options_.trace.get()}};
+    return {census_, site, number, options_.start, sources()};
   }
   // The text of a site's robots.txt; empty: it has none.
   std::string robots_of(const Site& site, std::string_view name) const;
 
  private:
+  PageSources sources() const { return {options_.trace.get(), options_.graph.get(), &nodes_}; }
   void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,
                    Answer* answer) const;
   bool is_unchanged(const Request& request, const Site& site, const Version& version,
@@ -112,6 +120,7 @@ class World {
 
   WorldOptions options_;
   Census census_;
+  NodeMap nodes_;  // empty without a graph
 };
 
 }  // namespace meguri::sim
