@@ -72,6 +72,10 @@ base::Status CensusOptions::check() const {
     return fail(ErrorCode::kInvalid, "there can be at most {} servers, not {}", kServersMax,
                 servers);
   }
+  if (is_exact && pages > kHostPagesMax) {
+    return fail(ErrorCode::kInvalid, "an exact web has at most {} pages, not {}", kHostPagesMax,
+                pages);
+  }
   if (!(size_exponent >= 0 && size_exponent <= 2)) {
     return fail(ErrorCode::kInvalid, "the exponent of host sizes is 0 to 2, not {}", size_exponent);
   }
@@ -95,10 +99,10 @@ void Census::choose_sizes() {
     weights[r] = power_of(static_cast<double>(r + 1), -options_.size_exponent);
   }
   const auto size_of = [](double weight, double c) {
-    return std::clamp<double>(weight * c, 1, 4e9);
+    return std::clamp<double>(weight * c, 1, CensusOptions::kHostPagesMax);
   };
   double low = 0;
-  double high = 4e9;
+  double high = CensusOptions::kHostPagesMax;
   for (int i = 0; i < 60; ++i) {
     const double c = (low + high) / 2;
     double sum = 0;
@@ -108,6 +112,17 @@ void Census::choose_sizes() {
   for (std::size_t r = 0; r < weights.size(); ++r) {
     sizes_[r] = static_cast<std::uint32_t>(size_of(weights[r], high));
     pages_ += sizes_[r];
+  }
+  if (!options_.is_exact) return;
+  // Rounding took less than a page from each host, and hardly ever gave a few too many: the largest
+  // hosts make up for it.
+  for (std::size_t r = 0; pages_ < options_.pages; r = (r + 1) % sizes_.size(), ++pages_) {
+    ++sizes_[r];
+  }
+  for (std::size_t r = 0; pages_ > options_.pages; r = (r + 1) % sizes_.size()) {
+    if (sizes_[r] == 1) continue;
+    --sizes_[r];
+    --pages_;
   }
 }
 
@@ -137,6 +152,7 @@ std::optional<HostNumber> Census::host_of_name(std::string_view name) const {
 }
 
 HostNumber Census::content_of(HostNumber host) const {
+  if (!options_.has_copies) return host;
   Dice dice{kKinship, options_.seed, host};
   if (host % kPrefixes.size() == kBare && dice.chance(kAliasChance)) {
     return host - kBare + kWww;

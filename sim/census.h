@@ -19,6 +19,7 @@ using ServerNumber = std::uint64_t;  // 0 .. servers - 1
 struct CensusOptions {
   static constexpr std::uint64_t kHostsMax = 10'000'000;
   static constexpr std::uint64_t kPagesMax = 10'000'000'000;
+  static constexpr std::uint64_t kHostPagesMax = 4'000'000'000;
   static constexpr std::uint64_t kServersMax = 8'000'000;  // as many as 127.0.0.0/8 has, about
 
   std::uint64_t seed = 1;
@@ -26,6 +27,8 @@ struct CensusOptions {
   std::uint64_t pages = 10'000;  // on all hosts together, at least one each
   std::uint64_t servers = 0;     // 0: a third of the hosts
   double size_exponent = 0.9;    // of the power law of host sizes
+  bool has_copies = true;        // some hosts are aliases and mirrors of others
+  bool is_exact = false;         // `pages` to the last one; else as many as rounding leaves
 
   base::Status check() const;  // kInvalid, in one sentence
 };
@@ -37,7 +40,7 @@ class Census {
 
   std::uint64_t seed() const { return options_.seed; }
   std::uint64_t hosts() const { return sizes_.size(); }
-  std::uint64_t pages() const { return pages_; }  // as given, but for rounding
+  std::uint64_t pages() const { return pages_; }  // as given, but for rounding if it is not exact
   std::uint64_t servers() const { return servers_; }
 
   // "www.kotamira.test", "blog.kotamira.test" or "kotamira.test": lower-case, under .test.

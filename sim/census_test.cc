@@ -62,6 +62,37 @@ TEST(Census, EveryHostHasAPageAtLeast) {
   EXPECT_EQ(census.pages(), 1000U);
 }
 
+TEST(Census, AnExactOneHasAsManyPagesAsAskedFor) {
+  for (const std::uint64_t hosts : {1U, 2U, 7U, 100U, 999U}) {
+    for (const std::uint64_t more : {0U, 1U, 5U, 1234U, 99'999U}) {
+      for (const double exponent : {0.0, 0.9, 2.0}) {
+        CensusOptions options;
+        options.hosts = hosts;
+        options.pages = hosts + more;
+        options.size_exponent = exponent;
+        options.is_exact = true;
+        const Census census(options);
+        EXPECT_EQ(census.pages(), hosts + more);
+        std::uint64_t sum = 0;
+        for (std::uint64_t rank = 0; rank < hosts; ++rank) {
+          const std::uint64_t pages = census.pages_of(census.host_of_rank(rank));
+          EXPECT_TRUE(rank == 0 || pages <= census.pages_of(census.host_of_rank(rank - 1)));
+          sum += pages;
+        }
+        EXPECT_EQ(sum, hosts + more);
+      }
+    }
+  }
+}
+
+TEST(Census, WithoutCopiesEveryHostIsItself) {
+  CensusOptions options;
+  options.hosts = 2000;
+  options.has_copies = false;
+  const Census census(options);
+  for (HostNumber host = 0; host < 2000; ++host) EXPECT_EQ(census.content_of(host), host);
+}
+
 TEST(Census, AliasesAndMirrorsPointAtHostsThatAreThemselves) {
   const Census census = census_of(40'000, 100'000);
   std::uint64_t aliases = 0;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/time.h"
@@ -45,19 +46,41 @@ base::Duration interval_of_quantile(double u);
 HistoryTraits draw_traits(std::uint64_t seed, std::uint64_t host, std::uint64_t page,
                           base::Instant start);
 
-// Changes are a Poisson process in the page's own time. Values; const calls from any thread.
+// What really happened to some page, to be lived through again. Borrowed.
+struct RecordedChanges {
+  static constexpr std::uint32_t kDeletion = 0x80000000;  // a mark on the seconds
+
+  // Seconds since `origin`, rising. The first is a change, and no two deletions follow each other.
+  std::span<const std::uint32_t> events;
+  base::Instant origin;
+  // The page is there from `origin` on, and a deletion is a change like others: for home pages,
+  // without which nothing of a site would be found.
+  bool is_always_there = false;
+};
+
+// Changes are a Poisson process in the page's own time, or were recorded. A page that is recorded
+// is not there before its first change, nor from a deletion on until it comes back, as another
+// version. Values; const calls from any thread.
 class History {
  public:
   // `key` names the page; the same key and traits give the same history.
   History(std::uint64_t key, const HistoryTraits& traits) : key_(key), traits_(traits) {}
+  History(std::uint64_t key, const RecordedChanges& recorded) : key_(key), recorded_(recorded) {}
 
-  const HistoryTraits& traits() const { return traits_; }
+  const HistoryTraits& traits() const { return traits_; }  // says nothing if it was recorded
 
   bool exists(base::Instant t) const {
+    if (recorded_) return recorded_exists(t);
     return (!traits_.birth || t >= *traits_.birth) && (!traits_.death || t < *traits_.death);
   }
+  // It was there before `t`, and is not at `t`.
+  bool is_gone(base::Instant t) const;
+  // The first moment after `t` at which it will not be there; nullopt: it stays. Requires
+  // exists(t).
+  std::optional<base::Instant> end_after(base::Instant t) const;
 
-  // What is there at `t`. Requires exists(t). Takes some 16 steps, whatever the page.
+  // What is there at `t`. Requires exists(t). Takes some 16 steps, whatever the page; one search if
+  // it was recorded.
   Version at(base::Instant t) const { return recent(t, 1).front(); }
 
   // What is there at `t` and what was there before, newest first: at most `count`.
@@ -80,8 +103,18 @@ class History {
   Version version_of(const Event& event) const;
   Version born() const;
 
+  bool recorded_exists(base::Instant t) const;
+  std::size_t recorded_until(base::Instant t) const;  // how many events were at or before `t`
+  bool is_recorded_version(std::size_t event) const;  // not a deletion
+  base::Instant recorded_time(std::size_t event) const;
+  Version recorded_version(std::size_t event) const;
+  std::vector<Version> recorded_recent(base::Instant t, std::size_t count) const;
+  std::vector<Version> recorded_versions(base::Instant from, base::Instant to,
+                                         std::size_t count_max) const;
+
   std::uint64_t key_;
-  HistoryTraits traits_;
+  HistoryTraits traits_ = {};
+  std::optional<RecordedChanges> recorded_ = std::nullopt;
 };
 
 }  // namespace meguri::sim

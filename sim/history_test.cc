@@ -110,6 +110,10 @@ TEST(History, PagesAreBornAndDie) {
   EXPECT_FALSE(history.exists(kStart));
   EXPECT_TRUE(history.exists(*traits.birth));
   EXPECT_FALSE(history.exists(*traits.death));
+  EXPECT_FALSE(history.is_gone(kStart));
+  EXPECT_FALSE(history.is_gone(*traits.birth));
+  EXPECT_TRUE(history.is_gone(*traits.death));
+  EXPECT_EQ(history.end_after(*traits.birth), traits.death);
   EXPECT_EQ(history.at(*traits.birth).since, *traits.birth);
   const auto versions = history.versions(kStart, kStart + Duration::days(100), kAll);
   EXPECT_EQ(versions.front(), history.at(*traits.birth));

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/time.h"
+#include "sim/graph.h"
 #include "sim/history.h"
 #include "sim/site.h"
+#include "sim/trace.h"
 
 namespace meguri::sim {
 
@@ -46,10 +48,18 @@ struct PageRobots {
   bool says_anything() const { return noindex || nofollow; }
 };
 
-// A view of one page of one site; cheap to make. Borrows its census.
+// What a world has from files instead of inventing it; null: nothing. Borrowed.
+struct PageSources {
+  const Trace* trace = nullptr;
+  const Graph* graph = nullptr;
+  const NodeMap* nodes = nullptr;  // of the graph
+};
+
+// A view of one page of one site; cheap to make. Borrows its census, its site and the sources.
 class Page {
  public:
-  Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start);
+  Page(const Census& census, const Site& site, PageNumber number, base::Instant world_start,
+       const PageSources& sources = {});
 
   PageNumber number() const { return number_; }
   const History& history() const { return history_; }
@@ -58,7 +68,8 @@ class Page {
   bool is_volatile() const;  // it has a counter and adverts that change at every access
 
   // Those of its structure, which reach every page of the site from the home page, every host from
-  // the largest one, and popular pages more often; and one that changes with the version.
+  // the largest one, and popular pages more often; and one that changes with the version. If there
+  // is a graph, its own and no others, in its order, but for a page's links to itself.
   std::vector<OutLink> links(const Version& version) const;
 
   // Versions that a document depends on: what they wrote may still stand.
@@ -69,6 +80,7 @@ class Page {
   std::string html(std::span<const Version> recent, base::Instant now, const Origin& origin) const;
 
  private:
+  std::vector<OutLink> graph_links() const;
   std::size_t text_bytes() const;
   std::vector<std::uint64_t> paragraph_keys(std::span<const Version> recent) const;
   void append_head(const Version& version, const std::vector<OutLink>& links, const Origin& origin,
@@ -83,6 +95,7 @@ class Page {
   const Census& census_;
   const Site& site_;
   PageNumber number_;
+  PageSources sources_;
   std::uint64_t key_;
   History history_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace meguri::sim {
@@ -40,11 +41,13 @@ Holdings holdings_of(const History& history, std::span<const base::Instant> time
   std::ranges::sort(captures);
   const std::vector<Version> versions =
       history.versions(from, to, std::numeric_limits<std::size_t>::max());
-  const base::Instant end = history.traits().death ? std::min(to, *history.traits().death) : to;
+  std::optional<base::Instant> end;  // of the life in which the version was there
   auto next = captures.begin();
   for (std::size_t i = 0; i < versions.size(); ++i) {
     const base::Instant begin = std::max(versions[i].since, from);
-    const base::Instant until = i + 1 < versions.size() ? versions[i + 1].since : end;
+    const base::Instant next_since = i + 1 < versions.size() ? versions[i + 1].since : to;
+    if (i == 0 || (end && begin >= *end)) end = history.end_after(begin);
+    const base::Instant until = std::min(next_since, end.value_or(to));
     next = std::lower_bound(next, captures.end(), begin);
     const auto last = std::lower_bound(next, captures.end(), until);
     const auto count = static_cast<std::size_t>(last - next);

@@ -59,7 +59,20 @@ base::Status WorldOptions::check() const {
     return base::fail(base::ErrorCode::kInvalid,
                       "answers take 0 to 600 seconds on the mean, not {}", delay_mean.in_seconds());
   }
+  if (graph == nullptr) return {};
+  if (census.pages != graph->nodes() || !census.is_exact || census.has_copies) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      "a web with a graph of {} nodes has exactly as many pages and no copies",
+                      graph->nodes());
+  }
   return {};
+}
+
+void WorldOptions::use_graph(std::shared_ptr<const Graph> new_graph) {
+  graph = std::move(new_graph);
+  census.pages = graph->nodes();
+  census.is_exact = true;
+  census.has_copies = false;
 }
 
 std::optional<std::string_view> Answer::field(std::string_view name) const {
@@ -71,6 +84,7 @@ std::optional<std::string_view> Answer::field(std::string_view name) const {
 
 World::World(const WorldOptions& options) : options_(options), census_(options.census) {
   CHECK(options.check().has_value());
+  if (options.graph != nullptr) nodes_ = NodeMap(census_);
 }
 
 Place World::place_of(const Site& site, std::string_view target) const {
@@ -146,10 +160,9 @@ Answer World::answer(const Request& request, base::Instant now) const {
 }
 
 int World::status_of(const Site& site, PageNumber number, base::Instant now) const {
-  const Page page(census_, site, number, options_.start);
+  const Page page = this->page(site, number);
   if (!page.history().exists(now)) {
-    const bool gone = page.history().traits().death && now >= *page.history().traits().death;
-    return gone && site.says_gone() ? 410 : 404;
+    return page.history().is_gone(now) && site.says_gone() ? 410 : 404;
   }
   if (number == 0) return 200;
   Dice weather{kMoment, census_.seed(), site.host(), number,
@@ -182,7 +195,7 @@ void World::answer_page(const Request& request, const Site& site, PageNumber num
     if (status == 503) answer->fields.push_back({"Retry-After", "120"});
     return;
   }
-  const Page page(census_, site, number, options_.start);
+  const Page page = this->page(site, number);
   const std::vector<Version> recent = page.history().recent(now, Page::kVersionsSeen);
   const Version& version = recent.front();
   const std::uint64_t salt =
@@ -266,7 +279,7 @@ void World::answer_sitemap(const Request& request, const Site& site, std::uint64
     const std::uint64_t end = std::min(first + kSitemapEntries, site.pages());
     xml += fmt::format("<urlset xmlns=\"{}\">\n", kSpace);
     for (PageNumber number = first; number < end; ++number) {
-      const Page page(census_, site, number, options_.start);
+      const Page page = this->page(site, number);
       if (!page.history().exists(now)) continue;
       std::string address = site.address_of(number);
       if (const std::size_t at = address.find('&'); at != std::string::npos) {
@@ -291,7 +304,7 @@ std::vector<PageNumber> World::feed_pages(const Site& site, base::Instant now) c
   constexpr std::size_t kShown = 15;
   std::vector<std::pair<base::Instant, PageNumber>> pages;
   for (PageNumber number = 0; number < std::min(kLooked, site.pages()); ++number) {
-    const Page page(census_, site, number, options_.start);
+    const Page page = this->page(site, number);
     if (page.history().exists(now)) pages.emplace_back(page.history().at(now).since, number);
   }
   std::ranges::sort(pages, std::ranges::greater());

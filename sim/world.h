@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,15 +12,29 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/census.h"
+#include "sim/graph.h"
 #include "sim/page.h"
 #include "sim/site.h"
+#include "sim/trace.h"
 
 namespace meguri::sim {
 
 struct WorldOptions {
   CensusOptions census;
-  base::Instant start;  // when the world begins; pages have histories before it
+  base::Instant start;  // when the world begins; pages that are invented have a past before it
   base::Duration delay_mean = base::Duration::from_ms(850);  // of answers; 0: none wait
+
+  // Pages change as those of the trace did, each as one of them that is chosen by chance, instead
+  // of by a process. The trace's first second is the world's start, so that a crawl sees all of its
+  // changes; nothing is there before it, and after its end nothing changes any more. Shared,
+  // because worlds are copied and a trace is large.
+  std::shared_ptr<const Trace> trace = nullptr;
+
+  // Pages link to each other as the nodes of the graph do, instead of as invented: there is a page
+  // for each node, and NodeMap says which. Every page must then be on one host alone, so there are
+  // no aliases and mirrors. Set by use_graph(), which sets what the census needs for it.
+  std::shared_ptr<const Graph> graph = nullptr;
+  void use_graph(std::shared_ptr<const Graph> new_graph);
 
   base::Status check() const;
 };
@@ -92,12 +107,13 @@ class World {
   // Those that the feed of a site shows, the last changed first.
   std::vector<PageNumber> feed_pages(const Site& site, base::Instant now) const;
   Page page(const Site& site, PageNumber number) const {
-    return {census_, site, number, options_.start};
+    return {census_, site, number, options_.start, sources()};
   }
   // The text of a site's robots.txt; empty: it has none.
   std::string robots_of(const Site& site, const Origin& origin) const;
 
  private:
+  PageSources sources() const { return {options_.trace.get(), options_.graph.get(), &nodes_}; }
   void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,
                    Answer* answer) const;
   bool is_unchanged(const Request& request, const Site& site, const Version& version,
@@ -110,6 +126,7 @@ class World {
 
   WorldOptions options_;
   Census census_;
+  NodeMap nodes_;  // empty without a graph
 };
 
 }  // namespace meguri::sim
