@@ -203,6 +203,7 @@ std::optional<Connection::Next> Connection::step_reply() {
 
 void Connection::end_reply() {
   log_end();
+  has_answered_ = true;
   const bool closes = reply_.closes();
   reply_.clear();
   parser_ = web::HeadParser(web::HeadKind::kRequest);

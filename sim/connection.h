@@ -79,8 +79,11 @@ class Connection {
   Next run();
 
   std::int64_t deadline_ns() const { return deadline_ns_; }  // of the clock's nanoseconds()
-  // Between requests: a server in need may close it, as clients must expect.
-  bool is_idle() const { return state_ == State::kHead && head_bytes_ == 0 && pending_.empty(); }
+  // Between requests: a server in need may close it, as clients must expect. One that has asked
+  // nothing yet is about to.
+  bool is_idle() const {
+    return state_ == State::kHead && head_bytes_ == 0 && pending_.empty() && has_answered_;
+  }
   bool is_waiting() const { return state_ == State::kWait; }
 
  private:
@@ -133,7 +136,8 @@ class Connection {
   std::uint64_t lingered_bytes_ = 0;
   State state_;
   bool timer_is_set_ = false;
-  bool is_asked_ = false;     // a request is under way, and not in the log yet
+  bool is_asked_ = false;  // a request is under way, and not in the log yet
+  bool has_answered_ = false;
   bool is_readable_ = false;  // the socket may hold something
   bool has_ended_ = false;    // the client's side has, or will when all is read
   bool is_gone_ = false;

@@ -85,7 +85,9 @@ void EventLoop::run() {
     close_idle();
     flush_log();
   }
-  slots_.clear();  // what was under way goes to the log
+  slots_.clear();                  // what was under way goes to the log
+  parts_.listener = Descriptor();  // and those who wait to be accepted hear of the end
+  parts_.tls_listener = Descriptor();
   tally_.open = 0;
   log_.flush();
 }
@@ -156,7 +158,8 @@ void EventLoop::close_connection(std::uint64_t name) {
 
 void EventLoop::accept_some(const Descriptor& listener, bool is_tls) {
   for (int i = 0; i < kAcceptsMax; ++i) {
-    if (!make_room()) return pause_accepting();
+    const auto spare = is_full() ? find_idle() : std::nullopt;
+    if (is_full() && !spare) return pause_accepting();
     sockaddr_in peer{};
     socklen_t size = sizeof(peer);
     const int socket = accept4(listener.number(), reinterpret_cast<sockaddr*>(&peer), &size,
@@ -174,6 +177,7 @@ void EventLoop::accept_some(const Descriptor& listener, bool is_tls) {
       HttpTally::add(tally_.refused, 1);
       continue;
     }
+    if (spare) close_connection(*spare);
     add_connection(std::move(owned), is_tls, *local);
   }
 }
@@ -202,17 +206,17 @@ void EventLoop::add_connection(Descriptor socket, bool is_tls, Address server) {
   tally_.open.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool EventLoop::make_room() {
-  if (slots_.size() - free_slots_.size() < parts_.limits.connections_max) return true;
+bool EventLoop::is_full() const {
+  return slots_.size() - free_slots_.size() >= parts_.limits.connections_max;
+}
+
+std::optional<std::uint64_t> EventLoop::find_idle() const {
   std::uint32_t slot = idle_.first();
   for (int i = 0; i < kRoomTries && slot != IdleList::kNone; ++i) {
-    if (slots_[slot].connection->is_idle()) {
-      close_connection(name_of(slot, slots_[slot].generation));
-      return true;
-    }
+    if (slots_[slot].connection->is_idle()) return name_of(slot, slots_[slot].generation);
     slot = idle_.after(slot);
   }
-  return false;
+  return std::nullopt;
 }
 
 bool EventLoop::watch_listeners() {

@@ -67,7 +67,8 @@ class EventLoop {
   void close_connection(std::uint64_t name);
   void accept_some(const Descriptor& listener, bool is_tls);
   void add_connection(Descriptor socket, bool is_tls, Address server);
-  bool make_room();  // for one more connection
+  bool is_full() const;                            // of connections
+  std::optional<std::uint64_t> find_idle() const;  // one that may be closed for another
   void pause_accepting();
   void resume_accepting();
   bool watch_listeners();

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -32,6 +33,13 @@ struct Response {
   bool is_whole = false;  // the connection did not end before it
 };
 
+inline int status_of(const std::optional<Response>& response) {
+  return response ? response->head.status : 0;
+}
+inline std::string body_of(const std::optional<Response>& response) {
+  return response ? response->body : "";
+}
+
 // A context that trusts one authority and nothing else.
 inline OpenSslPtr<SSL_CTX> client_context(const std::string& authority_pem) {
   OpenSslPtr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
@@ -52,6 +60,8 @@ class TestClient {
     const timeval patience{20, 0};
     setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(socket_.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    const int on = 1;
+    setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -76,9 +86,8 @@ class TestClient {
 
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const auto sent =
-          ssl_ ? SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()))
-               : ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const auto sent = ssl_ ? SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()))
+                             : ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
