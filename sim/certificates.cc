@@ -103,8 +103,8 @@ void FreeOpenSsl::operator()(SSL* connection) const { SSL_free(connection); }
 
 base::Result<std::unique_ptr<CertificateAuthority>> CertificateAuthority::make() {
   std::unique_ptr<CertificateAuthority> made(new CertificateAuthority);
-  made->key_.reset(EVP_EC_gen("P-256"));
-  made->leaf_key_.reset(EVP_EC_gen("P-256"));
+  made->key_.reset(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
+  made->leaf_key_.reset(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   if (made->key_ != nullptr) made->own_ = new_authority(made->key_.get());
   if (made->own_ == nullptr || made->leaf_key_ == nullptr) {
     const char* reason = ERR_reason_error_string(ERR_get_error());
