@@ -87,10 +87,10 @@ TEST(ServerAddress, NumbersAndAddressesMeet) {
   EXPECT_EQ(address_text(address_of(0)), "127.1.0.1");
   EXPECT_EQ(address_text(address_of(255)), "127.1.1.0");
   for (const ServerNumber server : {ServerNumber{0}, ServerNumber{70'000}, ServerNumber{7'999'999}})
-    EXPECT_EQ(server_of_address(address_of(server)), server);
-  EXPECT_FALSE(server_of_address(0x7f010000));
-  EXPECT_FALSE(server_of_address(0x7f000001));
-  EXPECT_FALSE(server_of_address(0x7fffffff));
+    EXPECT_EQ(server_of(address_of(server)), server);
+  EXPECT_FALSE(server_of(0x7f010000));
+  EXPECT_FALSE(server_of(0x7f000001));
+  EXPECT_FALSE(server_of(0x7fffffff));
 }
 
 TEST(NameZone, AllServersOfAHostAreGivenInTurn) {

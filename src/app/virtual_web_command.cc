@@ -147,23 +147,23 @@ class VirtualWebCommand final : public Command {
     if (!log_.empty()) {
       ASSIGN_OR_RETURN(auto file, files.open_append(log_));
       log.emplace(std::move(file));
-      server_options.on_accesses = [&](std::span<const sim::Access> accesses) {
+      server_options.access_log = [&](std::span<const sim::Access> accesses) {
         log->write(accesses);
       };
     }
     const sim::World world(options);
     ASSIGN_OR_RETURN(const auto server, sim::HttpServer::start(world, *clock, server_options));
     ASSIGN_OR_RETURN(const auto names, sim::NameServer::start(world.census(), name_options));
-    if (!ca_.empty() && server->authority() != nullptr) {
-      RETURN_IF_ERROR(env::write_file_atomically(files, ca_, server->authority()->pem()));
+    if (!ca_.empty()) {
+      RETURN_IF_ERROR(env::write_file_atomically(files, ca_, server->authority_pem()));
     }
     announce(world, *server, *names, out);
     RETURN_IF_ERROR(out.finish());
     signals.wait(limit);
     server->stop();
     base::Console::standard_error().write_line(
-        fmt::format("{} requests answered, {} connections, {} names looked up",
-                    server->requests(), server->connections(), names->queries()));
+        fmt::format("{} requests on {} connections, {} names looked up", server->counts().requests,
+                    server->counts().connections, names->counts().udp + names->counts().tcp));
     return log ? log->finish() : base::Status();
   }
 

@@ -1,6 +1,12 @@
 #include "app/world_arguments.h"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 #include "app/values.h"
+#include "sim/graph.h"
+#include "sim/trace.h"
 
 namespace meguri::app {
 namespace {
@@ -25,7 +31,7 @@ void WorldArguments::declare(Options options) {
                  "Pages link as the nodes in FILE: a list of edges or of neighbours");
 }
 
-base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& /*files*/) const {
+base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) const {
   sim::WorldOptions world;
   world.start = kStart;
   if (!hosts_.empty()) {
@@ -46,6 +52,18 @@ base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& /*files*/)
   }
   if (!delay_.empty()) {
     ASSIGN_OR_RETURN(world.delay_mean, parse_duration("--delay", delay_));
+  }
+  if (!trace_.empty()) {
+    ASSIGN_OR_RETURN(sim::Trace trace, sim::Trace::read(files, trace_));
+    world.trace = std::make_shared<const sim::Trace>(std::move(trace));
+  }
+  if (!graph_.empty()) {
+    if (!pages_.empty()) {
+      return base::fail(base::ErrorCode::kInvalid,
+                        "--pages has no meaning beside --graph: each node is a page");
+    }
+    ASSIGN_OR_RETURN(sim::Graph graph, sim::Graph::read(files, graph_));
+    world.use_graph(std::make_shared<const sim::Graph>(std::move(graph)));
   }
   RETURN_IF_ERROR(world.check());
   return world;
