@@ -70,7 +70,7 @@ base::Result<Access> parse_access(std::string_view line) {
     rest.remove_prefix(tab + 1);
   }
   if (count != kFields) {
-    return fail(ErrorCode::kInvalid, "it has {} fields, not {}: {}", count, kFields,
+    return fail(ErrorCode::kCorrupt, "it has {} fields, not {}: {}", count, kFields,
                 base::quoted(line));
   }
   Access access;
@@ -78,11 +78,11 @@ base::Result<Access> parse_access(std::string_view line) {
   std::int64_t end = 0;
   if (!parse_number(fields[0], &arrival) || !parse_number(fields[1], &end) ||
       !parse_number(fields[5], &access.status) || !parse_number(fields[6], &access.bytes)) {
-    return fail(ErrorCode::kInvalid, "times, status and bytes must be numbers: {}",
+    return fail(ErrorCode::kCorrupt, "times, status and bytes must be numbers: {}",
                 base::quoted(line));
   }
   if (end < arrival) {
-    return fail(ErrorCode::kInvalid, "the answer ends before the request: {}", base::quoted(line));
+    return fail(ErrorCode::kCorrupt, "the answer ends before the request: {}", base::quoted(line));
   }
   access.arrival = base::Instant::from_ms(arrival);
   access.end = base::Instant::from_ms(end);

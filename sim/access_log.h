@@ -31,7 +31,7 @@ struct Access {
 // One line with its line end. Tabs, line ends and backslashes in texts are escaped.
 std::string to_line(const Access& access);
 
-// kInvalid with the reason if `line` is none; the line may end with LF.
+// kCorrupt with the reason if `line` is none; the line may end with LF.
 base::Result<Access> parse_access(std::string_view line);
 
 // A whole log; errors name the line.

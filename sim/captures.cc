@@ -148,7 +148,7 @@ base::Result<std::vector<Capture>> parse_captures(std::string_view text) {
     if (line.empty() || line.front() == '#' || line.front() == '!') continue;
     auto capture = parse_capture(line);
     if (!capture) {
-      return base::fail(base::ErrorCode::kInvalid,
+      return base::fail(base::ErrorCode::kCorrupt,
                         "line {} is no URL and time and no line of CDXJ: {}", number,
                         base::quoted(line));
     }

@@ -17,11 +17,11 @@ def run(command, **options):
     environment.update(options.pop("environment", {}))
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("encoding", "utf-8")
     return subprocess.run(
         command,
         env=environment,
         stderr=subprocess.PIPE,
-        encoding="utf-8",
         timeout=240,
         check=False,
         **options,

@@ -62,7 +62,8 @@ class VirtualWeb:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         return testing.run(
             ["curl", "-sS", "--noproxy", "*", "--resolve", f"{parts.hostname}:{port}:127.1.0.1"]
-            + [*options, url]
+            + [*options, url],
+            encoding="latin-1",  # pages have many charsets
         )
 
     def dig(self, *arguments):
@@ -244,14 +245,14 @@ class WrongUse(testing.TestCase):
             taken.bind(("127.0.0.1", 0))
             port = str(taken.getsockname()[1])
             done = meguri("--port", "0", "--dns-port", port)
-            self.assert_says_one_sentence(done, 1, f"port {port} is in use", "--dns-port")
+            self.assert_says_one_sentence(done, 1, f"port {port} ", "in use", "--dns-port")
         with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding="ascii") as start:
             if int(start.read()) <= 80:
                 self.skipTest("everyone may take port 80 here")
         done = testing.run(
             testing.as_nobody([MEGURI, "virtual-web", "--port", "80", "--dns-port", "0"])
         )
-        self.assert_says_one_sentence(done, 1, "port 80", "--port")
+        self.assert_says_one_sentence(done, 1, "80", "--port")
 
     def test_values_that_make_no_sense(self):
         for arguments, sentence in (
@@ -281,12 +282,12 @@ class WrongUse(testing.TestCase):
         for arguments, code, name in (
             (["check", "--log", missing], 1, missing),
             (["check", "--captures", missing], 1, missing),
-            (["check", "--log", rubbish], 2, rubbish),
-            (["check", "--captures", rubbish], 2, rubbish),
+            (["check", "--log", rubbish], 1, rubbish),
+            (["check", "--captures", rubbish], 1, rubbish),
             (["--trace", missing], 1, missing),
-            (["--trace", rubbish], 2, rubbish),
+            (["--trace", rubbish], 1, rubbish),
             (["--graph", missing], 1, missing),
-            (["--graph", rubbish], 2, rubbish),
+            (["--graph", rubbish], 1, rubbish),
             (["--log", os.path.join(missing, "log")], 1, missing),
         ):
             with self.subTest(arguments):
