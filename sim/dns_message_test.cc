@@ -7,11 +7,10 @@
 namespace meguri::sim {
 namespace {
 
-const std::string kHeader(kDnsHeaderBytes, '\0');
+const std::string header_bytes(kDnsHeaderBytes, '\0');
 
 std::optional<std::string> name_in(const std::string& message, std::size_t at) {
-  const std::string exact(message);
-  return read_dns_name(exact, &at);
+  return read_dns_name(message, &at);
 }
 
 TEST(DnsMessage, NamesAreReadAndWritten) {
@@ -19,7 +18,7 @@ TEST(DnsMessage, NamesAreReadAndWritten) {
     const auto wire = dns_name_of_text(text);
     ASSERT_TRUE(wire) << text;
     std::size_t at = kDnsHeaderBytes;
-    EXPECT_EQ(read_dns_name(kHeader + *wire + "rest", &at), wire);
+    EXPECT_EQ(read_dns_name(header_bytes + *wire + "rest", &at), wire);
     EXPECT_EQ(at, kDnsHeaderBytes + wire->size());
     EXPECT_EQ(dns_name_text(*wire), text);
   }
@@ -36,30 +35,30 @@ TEST(DnsMessage, DotsWithinLabelsDoNotMakeLabels) {
 }
 
 TEST(DnsMessage, PointersLeadBackwards) {
-  const std::string message = kHeader + std::string("\4test\0\3www\xc0\x0c", 12);
+  const std::string message = header_bytes + std::string("\4test\0\3www\xc0\x0c", 12);
   std::size_t at = 18;
   EXPECT_EQ(read_dns_name(message, &at), dns_name_of_text("www.test"));
   EXPECT_EQ(at, message.size());
 }
 
 TEST(DnsMessage, BrokenNamesAreNone) {
-  EXPECT_FALSE(name_in(kHeader, kDnsHeaderBytes));                                  // nothing
-  EXPECT_FALSE(name_in(kHeader + "\3ww", kDnsHeaderBytes));                         // cut
-  EXPECT_FALSE(name_in(kHeader + "\3www", kDnsHeaderBytes));                        // no root
-  EXPECT_FALSE(name_in(kHeader + "\xc0", kDnsHeaderBytes));                         // half
-  EXPECT_FALSE(name_in(kHeader + "\xc0\x0c", kDnsHeaderBytes));                     // itself
-  EXPECT_FALSE(name_in(kHeader + std::string("\xc0\x02", 2), kDnsHeaderBytes));     // the header
-  EXPECT_FALSE(name_in(kHeader + std::string("\xc0\x0e\0", 3), kDnsHeaderBytes));   // forwards
-  EXPECT_FALSE(name_in(kHeader + std::string("\1a\xc0\x0c", 4), kDnsHeaderBytes));  // a circle
-  EXPECT_FALSE(name_in(kHeader + "\x40" + std::string(70, 'a'), kDnsHeaderBytes));  // 64
-  EXPECT_FALSE(name_in(kHeader + std::string("\x80\0", 2), kDnsHeaderBytes));       // reserved
+  EXPECT_FALSE(name_in(header_bytes, kDnsHeaderBytes));                               // nothing
+  EXPECT_FALSE(name_in(header_bytes + "\3ww", kDnsHeaderBytes));                      // cut
+  EXPECT_FALSE(name_in(header_bytes + "\3www", kDnsHeaderBytes));                     // no root
+  EXPECT_FALSE(name_in(header_bytes + "\xc0", kDnsHeaderBytes));                      // half
+  EXPECT_FALSE(name_in(header_bytes + "\xc0\x0c", kDnsHeaderBytes));                  // itself
+  EXPECT_FALSE(name_in(header_bytes + std::string("\xc0\x02", 2), kDnsHeaderBytes));  // the header
+  EXPECT_FALSE(name_in(header_bytes + std::string("\xc0\x0e\0", 3), kDnsHeaderBytes));   // forwards
+  EXPECT_FALSE(name_in(header_bytes + std::string("\1a\xc0\x0c", 4), kDnsHeaderBytes));  // a circle
+  EXPECT_FALSE(name_in(header_bytes + "\x40" + std::string(70, 'a'), kDnsHeaderBytes));  // 64
+  EXPECT_FALSE(name_in(header_bytes + std::string("\x80\0", 2), kDnsHeaderBytes));       // reserved
   std::string label(64, 'a');
   label[0] = 63;
-  EXPECT_FALSE(name_in(kHeader + label + label + label + label + '\0', kDnsHeaderBytes));
+  EXPECT_FALSE(name_in(header_bytes + label + label + label + label + '\0', kDnsHeaderBytes));
 }
 
 TEST(DnsMessage, ChainsOfPointersEnd) {
-  std::string message = kHeader + '\0';
+  std::string message = header_bytes + '\0';
   std::size_t last = kDnsHeaderBytes;
   for (int i = 0; i < 200; ++i) {
     const std::size_t here = message.size();
