@@ -94,6 +94,7 @@ class Child {
   explicit Child(int core, Run run) : pid_(::fork()) {
     CHECK(pid_ >= 0, "cannot fork");
     if (pid_ > 0) return;
+    ::signal(SIGTERM, SIG_DFL);  // ours removes the scratch folder
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<std::size_t>(core), &set);

@@ -16,7 +16,7 @@ using Words = std::span<const std::string_view>;
 
 enum Purpose : std::uint64_t { kProse = 400, kTitle, kSentence };
 
-constexpr std::size_t kSentences = 8192;
+constexpr std::size_t kSentences = 2048;  // of a language: they stay in a cache
 
 constexpr auto kEnglish = std::to_array<std::string_view>(
     {"the",     "of",      "and",    "to",      "in",     "is",     "that",    "for",     "it",
