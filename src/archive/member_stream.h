@@ -68,7 +68,10 @@ class MemberStream {
   // Behind the last member or plain byte that was decoded: where the next one begins.
   std::uint64_t file_offset() const { return input_offset_ + input_begin_; }
   bool is_plain() const { return starts_.front().is_plain; }
-  bool is_in_member() const { return mode_ == Mode::kInflating || has_whole_member_; }
+  // A gzip member has begun, and neither its end nor what is wrong with it was told yet.
+  bool is_in_member() const {
+    return mode_ == Mode::kInflating || mode_ == Mode::kStopped || has_whole_member_;
+  }
 
  private:
   struct Inflater;
