@@ -73,7 +73,10 @@ void MemberStream::consume(std::size_t size) {
   CHECK(size <= end_ - begin_);
   begin_ += size;
   const std::uint64_t here = decoded_ - (end_ - begin_);
-  while (starts_.size() > 1 && starts_[1].decoded <= here) starts_.erase(starts_.begin());
+  // The last start that is not behind `here` is the one that counts.
+  const auto next =
+      std::ranges::find_if(starts_, [&](const MemberStart& start) { return start.decoded > here; });
+  if (next - starts_.begin() > 1) starts_.erase(starts_.begin(), next - 1);
 }
 
 std::uint64_t MemberStream::offset() const {
@@ -113,8 +116,10 @@ base::Status MemberStream::read_input() {
   return {};
 }
 
+// Bytes are moved only when the room is used up, so that many small members stay cheap.
 void MemberStream::make_room() {
   CHECK(end_ - begin_ <= kHeldBytesMax, "too many bytes held");
+  if (begin_ != end_ && end_ <= kHeldBytesMax) return;
   std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
 }

@@ -300,6 +300,15 @@ TEST_F(WarcReaderOn, HeadsWithoutEnd) {
   EXPECT_EQ(read_all(gzip("WARC/1.0\r\na: b\r\n") + gzip(a_)).ids(), "a");
 }
 
+TEST_F(WarcReaderOn, MembersOfOneByte) {
+  std::string bytes;
+  const std::string tail = gzip("x");
+  for (int i = 0; i < 200'000; ++i) bytes += tail;
+  const Outcome outcome = read_all(gzip("WARC/1.0\r\nA: ") + bytes + gzip(a_));
+  EXPECT_EQ(outcome.ids(), "a");
+  EXPECT_EQ(outcome.records[0].faults, "bad_head, skipped, split_member");
+}
+
 TEST_F(WarcReaderOn, TooManyFields) {
   std::string many = "WARC/1.0\r\nContent-Length: 0\r\n";
   for (std::size_t i = 0; i < kWarcFieldsMax; ++i) many += "a: b\r\n";

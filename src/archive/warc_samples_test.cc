@@ -2,14 +2,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "archive/warc_file.h"
 #include "archive/warc_reader.h"
 #include "archive/warc_record.h"
+#include "archive/warc_visit.h"
 #include "base/check.h"
 #include "env/clock.h"
 #include "env/memory_file_system.h"
@@ -140,6 +145,34 @@ TEST(WarcSamples, HoldEachKindOfRecord) {
   expected.emplace_back("metadata");
   EXPECT_EQ(types, expected);
   EXPECT_EQ(reader.sound_end(), writer.position().offset);
+}
+
+TEST(WarcSamples, TellOfTheirVisitsAgain) {
+  env::MemoryFileSystem fs;
+  SampleWriter writer(fs, "d", WarcCompression::kGzip);
+  writer.write();
+  const auto file = fs.open_read("d/" + writer.position().file);
+  ASSERT_TRUE(file);
+  WarcReader reader(**file);
+  std::vector<StoredVisit> visits;
+  while (*reader.next()) {
+    if (auto visit = visit_of(reader.record())) visits.push_back(*std::move(visit));
+  }
+  ASSERT_EQ(visits.size(), 10U);
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    const auto minutes = static_cast<std::int64_t>(i) + 1;
+    EXPECT_EQ(visits[i].date, start + base::Duration::minutes(minutes));
+    EXPECT_EQ(visits[i].fetch_time, base::Duration::from_ms(12));
+    EXPECT_EQ(visits[i].depth, 1U);
+    EXPECT_EQ(visits[i].is_not_modified, i == 8);
+  }
+  EXPECT_EQ(visits[6].target_uri, "http://example.com/caf%C3%A9");
+  EXPECT_EQ(visits[7].kind, StoredVisitKind::kRevisit);
+  EXPECT_EQ(visits[8].kind, StoredVisitKind::kRevisit);
+  EXPECT_EQ(visits[8].payload_digest, visits[0].payload_digest);
+  EXPECT_EQ(visits[9].kind, StoredVisitKind::kFailure);
+  EXPECT_EQ(visits[9].target_uri, "http://gone.example/");
+  EXPECT_EQ(visits[9].payload_digest, std::nullopt);
 }
 
 }  // namespace
