@@ -173,8 +173,11 @@ base::Status WarcWriter::start_file() {
       maker_.warcinfo(options_.info, text, clock_.utc(), RecordId::draw(random_));
   if (auto status = file_->append(info); !status) {
     file_.reset();
-    // Left behind if this fails too: it is after every mark, and the next cut removes it.
-    static_cast<void>(fs_.remove(path_of(text)));
+    // A file left behind is after every mark, so that the next cut removes it.
+    if (auto removed = fs_.remove(path_of(text)); !removed) {
+      return std::unexpected(status.error().with_context(
+          fmt::format("{} was begun and cannot be removed: {}", text, removed.error().message())));
+    }
     return status;
   }
   position_ = {.file = text, .offset = info.size()};

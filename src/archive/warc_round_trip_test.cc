@@ -142,7 +142,7 @@ void check_response(WarcReader& reader, const Written& written) {
 }
 
 void check_round_trips(RecordOptions options) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     Exchanges draw(seed);
     RecordMaker maker(options);
