@@ -18,8 +18,6 @@ struct Count {
   std::size_t records = 0;
   std::uint64_t block_bytes = 0;
   std::uint64_t sound_end = 0;
-
-  friend bool operator==(const Count&, const Count&) = default;
 };
 
 Count read(std::string_view bytes, bool skips_damage, bool reads_blocks) {
@@ -55,6 +53,7 @@ Count read(std::string_view bytes, bool skips_damage, bool reads_blocks) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name libFuzzer calls.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const Count whole = read(bytes, true, true);

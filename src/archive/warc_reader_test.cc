@@ -258,7 +258,8 @@ TEST_F(WarcReaderOn, EveryFlippedBitOfAMember) {
   const std::string good = first + second + gzip(b_);
   for (std::size_t bit = 8 * first.size(); bit < 8 * (first.size() + second.size()); ++bit) {
     std::string bytes = good;
-    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1U << (bit % 8)));
+    bytes[bit / 8] =
+        static_cast<char>(static_cast<unsigned char>(bytes[bit / 8]) ^ (1U << (bit % 8)));
     const Outcome outcome = read_all(bytes);
     SCOPED_TRACE(bit);
     ASSERT_GE(outcome.records.size(), 2U);
