@@ -1,0 +1,114 @@
+// MemberStream: the bytes of a WARC file with gzip undone, member after member.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "env/file_system.h"
+
+namespace meguri::archive {
+
+// A view as a file. The bytes outlive it. Thread-safe.
+class ViewFile final : public env::ReadableFile {
+ public:
+  explicit ViewFile(std::string_view bytes) : bytes_(bytes) {}
+  base::Status read_at(std::uint64_t offset, std::size_t length, std::string* out) const override;
+  base::Result<std::uint64_t> size() const override { return bytes_.size(); }
+
+ private:
+  std::string_view bytes_;
+};
+
+// Reads gzip members and plain text from an offset on, in constant memory: about 2.5 MB, whatever
+// the file says. Small members are inflated at once by libdeflate, larger ones by zlib as they
+// come. An Error is the machine's; damage is an event. Thread-compatible.
+class MemberStream {
+ public:
+  static constexpr std::size_t kInputBytes = std::size_t{256} << 10U;  // read at a time
+  static constexpr std::size_t kOutputBytes = std::size_t{1} << 20U;   // decoded at a time
+  static constexpr std::size_t kHeldBytesMax = std::size_t{1} << 20U;  // not consumed
+  // How far before the place where a member was found damaged the next one is looked for: what
+  // broke may have made the decoder run over it.
+  static constexpr std::size_t kLookBackBytes = std::size_t{64} << 10U;
+
+  enum class Event : std::uint8_t {
+    kBytes,      // bytes() has grown
+    kMemberEnd,  // a gzip member ended well; what comes belongs to the next
+    kFileEnd,
+    kTruncated,  // the file ended inside a member
+    kCorrupt,    // no member begins here, or it is damaged; see skip_damage()
+  };
+
+  // `file` outlives it.
+  MemberStream(const env::ReadableFile& file, std::uint64_t offset);
+  MemberStream(const MemberStream&) = delete;
+  MemberStream& operator=(const MemberStream&) = delete;
+  ~MemberStream();
+
+  // Decodes more. Requires bytes() of at most kHeldBytesMax; views of before die.
+  base::Result<Event> fill();
+
+  std::string_view bytes() const { return {buffer_.get() + begin_, end_ - begin_}; }
+  void consume(std::size_t size);
+
+  // After kCorrupt or kTruncated: drops bytes() and goes to the next place where a record seems to
+  // begin, or to the end of the file. Says how many bytes of the file were left out.
+  base::Result<std::uint64_t> skip_damage();
+
+  // Of the first byte of bytes(), or of the next to come: where its member begins in the file, and
+  // whether it is that member's first. Plain bytes are members of their own, so to speak.
+  std::uint64_t offset() const;
+  bool is_member_start() const;
+  // Behind the last member or plain byte that was decoded: where the next one begins.
+  std::uint64_t file_offset() const { return input_offset_ + input_begin_; }
+  bool is_plain() const { return starts_.front().is_plain; }
+  // A gzip member has begun, and neither its end nor what is wrong with it was told yet.
+  bool is_in_member() const {
+    return mode_ == Mode::kInflating || mode_ == Mode::kStopped || has_whole_member_;
+  }
+
+ private:
+  struct Inflater;
+  enum class Mode : std::uint8_t { kBetween, kPlain, kInflating, kStopped };
+  struct MemberStart {
+    std::uint64_t decoded = 0;  // number of its first decoded byte
+    std::uint64_t offset = 0;   // in the file
+    bool is_plain = false;      // and so goes on, byte by byte
+  };
+
+  std::string_view input() const { return std::string_view(input_).substr(input_begin_); }
+  base::Status read_input();
+  void make_room();
+  base::Result<Event> begin_member();
+  bool inflate_whole();
+  base::Result<Event> inflate_some();
+  base::Result<Event> pass_plain();
+  void note_start(bool is_plain);
+  bool begins_record_in_gzip(std::string_view bytes);
+  std::optional<std::size_t> find_start();
+  base::Status move_to(std::uint64_t offset);
+
+  const env::ReadableFile& file_;
+  std::string input_;  // from input_offset_ on
+  std::size_t input_begin_ = 0;
+  std::uint64_t input_offset_ = 0;
+  bool input_has_end_ = false;  // the file ends with input_
+
+  std::unique_ptr<char[]> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t decoded_ = 0;  // bytes decoded before buffer_[end_]
+
+  std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
+  std::unique_ptr<Inflater> inflater_;
+  Mode mode_ = Mode::kBetween;
+  bool has_whole_member_ = false;  // decoded at once; its end has not been told yet
+};
+
+}  // namespace meguri::archive

@@ -1,0 +1,208 @@
+#include "archive/warc_record.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "archive/stored_head.h"
+#include "base/check.h"
+
+namespace meguri::archive {
+
+namespace {
+
+constexpr std::string_view kResponseType = "application/http; msgtype=response";
+constexpr std::string_view kRequestType = "application/http; msgtype=request";
+constexpr std::string_view kFieldsType = "application/warc-fields";
+
+constexpr std::string_view kProfiles = "http://netpreserve.org/warc/1.1/revisit/";
+constexpr std::string_view kFormat = "WARC File Format 1.1";
+constexpr std::string_view kConformsTo =
+    "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
+
+std::string_view name_of(Truncation truncation) {
+  constexpr std::array<std::string_view, 4> kNames = {"", "length", "time", "disconnect"};
+  return kNames.at(static_cast<std::size_t>(truncation));
+}
+
+// Appends "name: value", with every control of the value as a space.
+void append_field(std::string_view name, std::string_view value, std::string* out) {
+  out->append(name).append(": ");
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    *out += byte < 0x20 || byte == 0x7f ? ' ' : c;
+  }
+  *out += "\r\n";
+}
+
+void append_if_any(std::string_view name, std::string_view value, std::string* out) {
+  if (!value.empty()) append_field(name, value, out);
+}
+
+std::string_view type_of(RevisitKind kind) {
+  return kind == RevisitKind::kIdenticalPayload ? "identical-payload-digest"
+                                                : "server-not-modified";
+}
+
+}  // namespace
+
+VisitIds VisitIds::draw(env::Random& random) {
+  VisitIds ids;
+  ids.first = RecordId::draw(random);
+  ids.request = RecordId::draw(random);
+  return ids;
+}
+
+bool may_refer(const Exchange& exchange, const Original& original, RevisitKind kind) {
+  if (kind == RevisitKind::kIdenticalPayload && exchange.body.empty()) return false;
+  const bool is_same_second = exchange.visit.date.to_digits() == original.date.to_digits();
+  return !(is_same_second && exchange.visit.target_uri == original.target_uri);
+}
+
+RecordMaker::RecordMaker(RecordOptions options) : options_(options), gzip_(options.gzip_level) {}
+
+void RecordMaker::begin(std::string_view type, const RecordId& id, base::Instant date) {
+  plain_ = "WARC/1.1\r\n";
+  add("WARC-Type", type);
+  add("WARC-Record-ID", id.to_string());
+  add("WARC-Date", date.to_rfc3339_ms());
+}
+
+void RecordMaker::add(std::string_view name, std::string_view value) {
+  append_field(name, value, &plain_);
+}
+
+// Controls, blanks and what is not ASCII are percent-encoded; a URL of ours has none of them.
+void RecordMaker::add_uri(std::string_view name, std::string_view uri) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  plain_.append(name).append(": ");
+  for (const char c : uri) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7f) {
+      plain_ += c;
+    } else {
+      plain_.append({'%', kDigits[byte >> 4U], kDigits[byte & 15U]});
+    }
+  }
+  plain_ += "\r\n";
+}
+
+void RecordMaker::add_visit(const VisitFacts& visit) {
+  add_uri("WARC-Target-URI", visit.target_uri);
+  if (!visit.ip_address.empty()) add("WARC-IP-Address", visit.ip_address);
+  if (!visit.via.empty()) add_uri("X-Meguri-Via", visit.via);
+  add("X-Meguri-Depth", fmt::format_int(visit.depth).c_str());
+  add("X-Meguri-Fetch-Ms", fmt::format_int(visit.fetch_time.ms()).c_str());
+  if (!visit.purpose.empty()) add("X-Meguri-Purpose", visit.purpose);
+}
+
+// Ends the header, and appends the whole record to `out`. The block is `block` and `body`.
+void RecordMaker::end(std::string_view content_type, std::string_view block, std::string_view body,
+                      std::string* out) {
+  sha1_.update(block);
+  sha1_.update(body);
+  add("WARC-Block-Digest", sha1_.finish().to_string());
+  add("Content-Type", content_type);
+  add("Content-Length", fmt::format_int(block.size() + body.size()).c_str());
+  plain_.reserve(plain_.size() + block.size() + body.size() + 6);
+  plain_.append("\r\n").append(block).append(body).append("\r\n\r\n");
+  if (options_.compression == WarcCompression::kGzip) {
+    gzip_.append_member(plain_, out);
+  } else {
+    *out += plain_;
+  }
+  keep_bounded();
+}
+
+// One large record must not make every thread hold its size for ever.
+void RecordMaker::keep_bounded() {
+  if (plain_.capacity() > kKeptBytesMax) plain_ = {};
+}
+
+MadeRecords RecordMaker::response(const Exchange& exchange, const VisitIds& ids) {
+  MadeRecords made{.bytes = {}, .first_bytes = 0, .first_id = ids.first};
+  begin("response", ids.first, exchange.visit.date);
+  add_visit(exchange.visit);
+  if (!exchange.protocol.empty()) add("WARC-Protocol", exchange.protocol);
+  if (exchange.truncation != Truncation::kNone) add("WARC-Truncated", name_of(exchange.truncation));
+  add("WARC-Payload-Digest", exchange.payload_digest.to_string());
+  block_.clear();
+  append_stored_head(exchange.head, exchange.body.size(), &block_);
+  end(kResponseType, block_, exchange.body, &made.bytes);
+  made.first_bytes = made.bytes.size();
+  add_request(exchange, ids, &made.bytes);
+  return made;
+}
+
+MadeRecords RecordMaker::revisit(const Exchange& exchange, const Original& original,
+                                 RevisitKind kind, const VisitIds& ids) {
+  CHECK(may_refer(exchange, original, kind), "a revisit of itself or of nothing");
+  const bool is_identical = kind == RevisitKind::kIdenticalPayload;
+  MadeRecords made{.bytes = {}, .first_bytes = 0, .first_id = ids.first};
+  begin("revisit", ids.first, exchange.visit.date);
+  add_visit(exchange.visit);
+  if (!exchange.protocol.empty()) add("WARC-Protocol", exchange.protocol);
+  add("WARC-Profile", fmt::format("{}{}", kProfiles, type_of(kind)));
+  add("WARC-Refers-To", original.id.to_string());
+  add_uri("WARC-Refers-To-Target-URI", original.target_uri);
+  add("WARC-Refers-To-Date", original.date.to_rfc3339_ms());
+  if (is_identical) add("WARC-Truncated", "length");
+  add("WARC-Payload-Digest", original.payload_digest.to_string());
+  block_.clear();
+  // Replay puts this head before the original's body, so it says that body's length. What a 304
+  // says of a length is the server's own.
+  const auto body_bytes =
+      is_identical ? std::optional<std::uint64_t>(exchange.body.size()) : std::nullopt;
+  append_stored_head(exchange.head, body_bytes, &block_);
+  end(kResponseType, block_, {}, &made.bytes);
+  made.first_bytes = made.bytes.size();
+  add_request(exchange, ids, &made.bytes);
+  return made;
+}
+
+void RecordMaker::add_request(const Exchange& exchange, const VisitIds& ids, std::string* out) {
+  if (exchange.request_head.empty()) return;
+  begin("request", ids.request, exchange.visit.date);
+  add_uri("WARC-Target-URI", exchange.visit.target_uri);
+  add("WARC-Concurrent-To", ids.first.to_string());
+  end(kRequestType, exchange.request_head, {}, out);
+}
+
+MadeRecords RecordMaker::failure(const FailedFetch& failed, const RecordId& id) {
+  MadeRecords made{.bytes = {}, .first_bytes = 0, .first_id = id};
+  begin("metadata", id, failed.visit.date);
+  add_visit(failed.visit);
+  block_.clear();
+  append_field("reason", failed.reason, &block_);
+  append_if_any("detail", failed.detail, &block_);
+  append_if_any("via", failed.visit.via, &block_);
+  append_field("hopsFromSeed", fmt::format_int(failed.visit.depth).c_str(), &block_);
+  append_field("fetchTimeMs", fmt::format_int(failed.visit.fetch_time.ms()).c_str(), &block_);
+  end(kFieldsType, block_, {}, &made.bytes);
+  made.first_bytes = made.bytes.size();
+  return made;
+}
+
+std::string RecordMaker::warcinfo(const WarcinfoFields& fields, std::string_view file_name,
+                                  base::Instant date, const RecordId& id) {
+  begin("warcinfo", id, date);
+  add("WARC-Filename", file_name);
+  block_.clear();
+  append_if_any("software", fields.software, &block_);
+  append_field("format", kFormat, &block_);
+  append_field("conformsTo", kConformsTo, &block_);
+  append_if_any("description", fields.description, &block_);
+  append_if_any("isPartOf", fields.part_of, &block_);
+  append_if_any("operator", fields.operator_name, &block_);
+  append_if_any("http-header-from", fields.contact, &block_);
+  append_if_any("hostname", fields.hostname, &block_);
+  append_if_any("robots", fields.robots, &block_);
+  append_if_any("http-header-user-agent", fields.user_agent, &block_);
+  std::string record;
+  end(kFieldsType, block_, {}, &record);
+  return record;
+}
+
+}  // namespace meguri::archive
