@@ -1,0 +1,170 @@
+// What the modules of a crawl say to each other. Small values, one for each edge; docs/crawl.md
+// shows the graph.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archive/record_id.h"
+#include "archive/sha1.h"
+#include "archive/warc_record.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "crawl/access_schedule.h"
+#include "fetch/address.h"
+#include "fetch/http_client.h"
+#include "flow/codec.h"
+
+namespace meguri::crawl {
+
+// Why somebody offered a URL.
+enum class Offer : std::uint8_t { kSeed, kLink, kEmbed, kRedirect, kHint };
+
+std::string_view name_of(Offer offer);  // "seed"
+
+// A URL that may become a page. From seeds, and from every document that was archived.
+struct Candidate {
+  std::string url;          // canonical
+  std::string via;          // the page that named it; empty for seeds
+  std::uint32_t depth = 0;  // links from a seed; embeds and redirects have the depth of their page
+  std::uint8_t hops = 0;    // of the chain of redirects that led here
+  Offer offer = Offer::kSeed;
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+// Pages are known by the hash of their canonical URL.
+base::Id page_id_of(std::string_view canonical_url);
+// Hosts by the hash of their name, which is lower-case and without port.
+std::uint64_t host_hash_of(std::string_view host);
+
+// The last version of a page, for conditional requests and revisit records.
+struct PriorVersion {
+  std::string etag;
+  std::string last_modified;
+  archive::Digest digest;  // of the payload
+  archive::RecordId record;
+  base::Instant date;  // of that record
+
+  friend bool operator==(const PriorVersion&, const PriorVersion&) = default;
+};
+
+// A page whose time has come. Registry to HostDirectory, under a credit.
+struct DuePage {
+  base::Id id;
+  Candidate candidate;
+  std::optional<PriorVersion> prior;
+};
+
+enum class Purpose : std::uint8_t { kPage, kRobots };
+
+// An access with all that is needed to make it. HostDirectory to Scheduler, from there back for a
+// last look at robots.txt, and to Fetcher. A visit for robots.txt has an id of zeros.
+struct Visit {
+  DuePage page;
+  Purpose purpose = Purpose::kPage;
+  std::uint64_t host = 0;  // host_hash_of its name
+  fetch::Endpoint address;
+  std::uint32_t wait_ms = 0;  // what the host asks for between requests
+  Priority priority = Priority::kOther;
+};
+
+// The access of a visit is over, well or badly. Fetcher to Scheduler.
+struct AccessEnd {
+  std::uint64_t host = 0;
+  std::uint64_t server = 0;
+  base::Duration duration;
+  bool happened = true;  // false: it was called off before anything was sent
+};
+
+// Fetcher to Extractor.
+struct Answer {
+  Visit visit;
+  fetch::Fetched fetched;
+};
+
+// What became of a visit.
+enum class VisitOutcome : std::uint8_t {
+  kChanged,    // content was stored
+  kUnchanged,  // the same as before: by 304, or by its digest
+  kGone,       // 404, 410
+  kRedirected,
+  kError,  // any other status, or no answer
+};
+
+std::string_view name_of(VisitOutcome outcome);
+
+// ArchiveWriter to Registry, after the records are durable; gives the credit back.
+struct Report {
+  base::Id id;
+  VisitOutcome outcome = VisitOutcome::kError;
+  int status = 0;  // 0: not answered
+  fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
+  base::Instant date;
+  std::optional<PriorVersion> version;  // of what was stored, or confirmed
+};
+
+// Why a due page was not visited. A page that is refused for good is done.
+enum class Refusal : std::uint8_t {
+  kRobots,       // robots.txt forbids it
+  kUnresolved,   // its host has no address
+  kForbidden,    // its address may not be connected to
+  kFull,         // the host has too many jobs; it comes again
+  kParked,       // the host asks for a delay above the limit, or cannot be reached
+  kInterrupted,  // the crawl ends; it comes again
+};
+
+std::string_view name_of(Refusal refusal);  // "robots"
+bool comes_again(Refusal refusal);
+
+// HostDirectory or Scheduler to Registry; gives the credit back.
+struct Refused {
+  base::Id id;
+  Refusal reason = Refusal::kFull;
+};
+
+// ArchiveWriter to HostDirectory, after the records are durable: what an access told of its host.
+struct HostNews {
+  std::string host;
+  Purpose purpose = Purpose::kPage;
+  fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
+  int status = 0;
+  base::Instant finished;
+  base::Duration duration;
+  std::string robots;  // the text, for a visit to robots.txt that was answered with 2xx
+};
+
+// HostDirectory to Resolver, and back.
+struct NameQuestion {
+  std::string host;
+};
+struct NameAnswer {
+  std::string host;
+  bool is_found = false;
+  std::vector<fetch::IpAddress> addresses;
+  base::Duration ttl;
+  std::string error;  // one sentence, when there is no address
+};
+
+// Extractor to ArchiveWriter: the records to append, and what to tell when they are durable.
+struct Finding {
+  archive::MadeRecords records;
+  HostNews host;
+  std::optional<Report> report;  // not for robots.txt
+  std::vector<Candidate> candidates;
+};
+
+}  // namespace meguri::crawl
+
+namespace meguri::flow {
+
+template <>
+struct Codec<crawl::Candidate> {
+  static void encode(const crawl::Candidate& item, std::string& out);
+  static bool decode(std::string_view bytes, crawl::Candidate& item);
+};
+
+}  // namespace meguri::flow
