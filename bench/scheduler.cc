@@ -113,19 +113,19 @@ class Load {
 
   Figures run(std::uint64_t visits) {
     Figures figures;
-    const std::size_t before = allocated_now();
-    const double add_seconds = seconds_of([&] {
+    const std::size_t before = resident_now();
+    const double add_seconds = cpu_seconds_of([&] {
       for (std::uint64_t i = 0; i < servers_; ++i) add(i);
     });
     figures.adds_per_second = static_cast<double>(servers_) / add_seconds;
-    const std::size_t after = allocated_now();
+    const std::size_t after = resident_now();
     figures.bytes_per_server = static_cast<double>(after - before) / static_cast<double>(servers_);
     // The first round, in which all leave at once, is for warming up.
     run_until(servers_);
     const std::uint64_t done = operations_;
     const std::uint64_t visited = visits_;
     const std::int64_t start_ms = now_ms_;
-    const double seconds = seconds_of([&] { run_until(visited + visits); });
+    const double seconds = cpu_seconds_of([&] { run_until(visited + visits); });
     figures.operations_per_second = static_cast<double>(operations_ - done) / seconds;
     figures.visits_per_crawl_second =
         static_cast<double>(visits_ - visited) * 1000 /

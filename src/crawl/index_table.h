@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "crawl/huge_pages.h"
 #include "crawl/slab.h"
 
 namespace meguri::crawl {
@@ -54,6 +55,7 @@ class IndexTable {
     std::uint32_t tag = 0;
     Index index = kNoIndex;
   };
+  using Slots = std::vector<Slot, HugePageAllocator<Slot>>;
   static constexpr std::size_t kSlotsMin = 16;
 
   static std::uint32_t tag_of(std::uint64_t key) {
@@ -81,14 +83,14 @@ class IndexTable {
   }
 
   void grow() {
-    std::vector<Slot> old(slots_.empty() ? kSlotsMin : slots_.size() * 2);
+    Slots old(slots_.empty() ? kSlotsMin : slots_.size() * 2);
     old.swap(slots_);
     for (const Slot& slot : old) {
       if (slot.index != kNoIndex) place(slot);
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two, at most four fifths taken
+  Slots slots_;  // a power of two, at most four fifths taken
   std::size_t size_ = 0;
 };
 

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 #include "base/check.h"
+#include "crawl/huge_pages.h"
 
 namespace meguri::crawl {
 
@@ -18,7 +20,16 @@ inline constexpr Index kNoIndex = ~Index{0};
 // the record is free. Memory of freed records is kept for later ones. Thread-compatible.
 template <typename T>
 class Slab {
+  static_assert(std::is_trivially_destructible_v<T>);
+
  public:
+  Slab() = default;
+  Slab(const Slab&) = delete;
+  Slab& operator=(const Slab&) = delete;
+  ~Slab() {
+    for (T* const chunk : chunks_) Memory().deallocate(chunk, kChunkRecords);
+  }
+
   T& operator[](Index i) { return chunks_[i >> kChunkBits][i & kChunkMask]; }
   const T& operator[](Index i) const { return chunks_[i >> kChunkBits][i & kChunkMask]; }
 
@@ -32,7 +43,11 @@ class Slab {
       return i;
     }
     CHECK(used_ < kNoIndex);
-    if ((used_ & kChunkMask) == 0) chunks_.push_back(std::make_unique<T[]>(kChunkRecords));
+    // Of the first chunk only what is used is touched: most schedules are small.
+    if ((used_ & kChunkMask) == 0) {
+      chunks_.push_back(Memory().allocate(kChunkRecords, !chunks_.empty()));
+    }
+    new (&(*this)[used_]) T{};
     return used_++;
   }
 
@@ -46,12 +61,12 @@ class Slab {
   std::size_t memory_bytes() const { return chunks_.size() * kChunkRecords * sizeof(T); }
 
  private:
-  static constexpr std::uint32_t kChunkBits = 12;
+  using Memory = HugePageAllocator<T>;
+  static constexpr std::uint32_t kChunkBits = 17;
   static constexpr std::size_t kChunkRecords = std::size_t{1} << kChunkBits;
   static constexpr Index kChunkMask = kChunkRecords - 1;
 
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays): sized at run time.
-  std::vector<std::unique_ptr<T[]>> chunks_;
+  std::vector<T*> chunks_;
   Index used_ = 0;
   Index free_ = kNoIndex;
   std::size_t size_ = 0;

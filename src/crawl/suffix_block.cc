@@ -9,7 +9,7 @@ namespace meguri::crawl {
 
 namespace {
 
-constexpr std::size_t kBucketEntriesMax = 8;  // on average; half of that after growing
+constexpr std::size_t kBucketEntriesMax = 4;  // on average; half of that after growing
 
 }  // namespace
 

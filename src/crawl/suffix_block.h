@@ -16,9 +16,9 @@ struct TrieNode {
   Kind kind;
 };
 
-// An array hash: the entries of one bucket stand one after another, about six of them, so a bucket
-// costs two bytes and a search reads two or three neighbouring cache lines. An insertion moves what
-// stands behind it. The starts of the buckets and the entries follow the header:
+// An array hash: the entries of one bucket stand one after another, about three of them, so a
+// bucket costs two bytes and a search reads one or two cache lines. An insertion moves what stands
+// behind it. The starts of the buckets and the entries follow the header:
 //
 //   starts   2 bytes for each bucket, from the first entry on
 //   entries  length (1 byte, or 255 and 2 bytes), suffix, value (4 bytes)

@@ -111,6 +111,7 @@ class WheelSchedule final : public AccessSchedule {
   void free_host(Index host);
   void free_server(Index server);
   void advance(base::Ticks now);
+  void fetch_ahead(const IndexList& line) const;
 
   const AccessLimits limits_;
   std::int64_t now_ms_ = 0;
