@@ -1,6 +1,7 @@
 #include "crawl/hat_trie.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -14,37 +15,46 @@ namespace meguri::crawl {
 using base::ErrorCode;
 using base::fail;
 
-// One child for every byte from `low` on, most of them none. A key that ends here has its value
-// here.
-struct HatTrie::Branch : TrieNode {
-  unsigned char low = 0;
-  unsigned char last = 0;  // the children are one more than this
-  bool has_value = false;
-  std::uint32_t value = 0;
+// A child for every byte, most of them none; a narrow branch has only those that are usual in host
+// names. A key that ends here has its value here.
+struct HatTrie::Branch {
+  static constexpr unsigned char kNarrowLow = ',';
+  static constexpr std::size_t kNarrowWidth = 'z' - kNarrowLow + 1;
+  static constexpr std::size_t kWideWidth = 256;
 
-  std::size_t width() const { return std::size_t{last} + 1; }
-  TrieNode** children() { return reinterpret_cast<TrieNode**>(this + 1); }
-  TrieNode* const* children() const { return reinterpret_cast<TrieNode* const*>(this + 1); }
-  TrieNode* child(unsigned char byte) const {
-    const auto at = static_cast<unsigned>(byte) - low;
-    return at <= last ? children()[at] : nullptr;  // wraps below `low`
+  std::uint32_t value = 0;
+  bool has_value = false;
+
+  Ref* children() { return reinterpret_cast<Ref*>(this + 1); }
+
+  static std::size_t width(bool narrow) { return narrow ? kNarrowWidth : kWideWidth; }
+  static unsigned char low(bool narrow) { return narrow ? kNarrowLow : 0; }
+  static bool is_usual(unsigned char byte) {
+    return static_cast<std::size_t>(byte) - kNarrowLow < kNarrowWidth;  // wraps below the first
   }
-  static std::size_t bytes_of(std::size_t width) {
-    return allocated_bytes(sizeof(Branch) + width * sizeof(TrieNode*));
-  }
+  static std::size_t bytes_of(bool narrow) { return sizeof(Branch) + width(narrow) * sizeof(Ref); }
 };
 
 // Bytes that all keys below have, at least one.
-struct HatTrie::Chain : TrieNode {
+struct HatTrie::Chain {
+  Ref child;
   std::uint16_t length = 0;
-  TrieNode* child = nullptr;
 
   char* bytes() { return reinterpret_cast<char*>(this + 1); }
-  std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), length}; }
-  static std::size_t bytes_of(std::size_t length) {
-    return allocated_bytes(sizeof(Chain) + length);
-  }
+  std::string_view text() { return {bytes(), length}; }
+  static std::size_t bytes_of(std::size_t length) { return sizeof(Chain) + length; }
 };
+
+HatTrie::Ref::Ref(Branch* branch, Kind kind) : tagged_(reinterpret_cast<char*>(branch) + kind) {}
+HatTrie::Ref::Ref(Chain* chain) : tagged_(reinterpret_cast<char*>(chain) + kChain) {}
+HatTrie::Ref::Ref(SuffixBlock* block)
+    : tagged_(reinterpret_cast<char*>(block) + kBlock + block->bucket_bits()) {
+  static_assert(kBlock + SuffixBlock::kBucketBitsMax < __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+
+HatTrie::Branch* HatTrie::Ref::branch() const { return reinterpret_cast<Branch*>(tagged_ - tag()); }
+HatTrie::Chain* HatTrie::Ref::chain() const { return reinterpret_cast<Chain*>(tagged_ - tag()); }
+SuffixBlock* HatTrie::Ref::block() const { return reinterpret_cast<SuffixBlock*>(tagged_ - tag()); }
 
 namespace {
 
@@ -66,106 +76,93 @@ void HatTrie::swap(HatTrie& other) noexcept {
   std::swap(memory_bytes_, other.memory_bytes_);
 }
 
-HatTrie::Branch* HatTrie::make_branch(unsigned char low, unsigned char high) {
-  const std::size_t width = std::size_t{high} - low + 1;
-  memory_bytes_ += Branch::bytes_of(width);
-  void* const memory = ::operator new(sizeof(Branch) + width * sizeof(TrieNode*));
-  auto* const branch = new (memory) Branch;
-  branch->kind = TrieNode::Kind::kBranch;
-  branch->low = low;
-  branch->last = static_cast<unsigned char>(width - 1);
-  std::fill_n(branch->children(), width, nullptr);
-  return branch;
+HatTrie::Ref HatTrie::make_branch(bool narrow) {
+  memory_bytes_ += allocated_bytes(Branch::bytes_of(narrow));
+  auto* const branch = new (::operator new(Branch::bytes_of(narrow))) Branch;
+  std::uninitialized_fill_n(branch->children(), Branch::width(narrow), Ref());
+  return {branch, narrow ? Ref::kNarrow : Ref::kWide};
 }
 
-HatTrie::Chain* HatTrie::make_chain(std::string_view bytes, TrieNode* child) {
-  memory_bytes_ += Chain::bytes_of(bytes.size());
-  auto* const chain = new (::operator new(sizeof(Chain) + bytes.size())) Chain;
-  chain->kind = TrieNode::Kind::kChain;
+HatTrie::Ref HatTrie::make_chain(std::string_view bytes, Ref child) {
+  memory_bytes_ += allocated_bytes(Chain::bytes_of(bytes.size()));
+  auto* const chain = new (::operator new(Chain::bytes_of(bytes.size()))) Chain;
   chain->length = static_cast<std::uint16_t>(bytes.size());
   chain->child = child;
   std::ranges::copy(bytes, chain->bytes());
-  return chain;
+  return Ref(chain);
 }
 
 // `block` may be none yet.
-SuffixBlock* HatTrie::insert(SuffixBlock* block, std::string_view suffix, std::uint32_t value) {
-  if (block == nullptr) {
-    block = SuffixBlock::make();
+HatTrie::Ref HatTrie::insert(Ref block, std::string_view suffix, std::uint32_t value) {
+  SuffixBlock* at = block ? block.block() : SuffixBlock::make();
+  if (block) memory_bytes_ -= at->memory_bytes();
+  at = SuffixBlock::insert(at, suffix, value);
+  memory_bytes_ += at->memory_bytes();
+  return Ref(at);
+}
+
+void HatTrie::free_node(Ref node) {
+  if (node.is_block()) {
+    memory_bytes_ -= node.block()->memory_bytes();
+    SuffixBlock::free(node.block());
+  } else if (node.is_branch()) {
+    memory_bytes_ -= allocated_bytes(Branch::bytes_of(node.is_narrow()));
+    ::operator delete(node.branch());
   } else {
-    memory_bytes_ -= block->memory_bytes();
+    memory_bytes_ -= allocated_bytes(Chain::bytes_of(node.chain()->length));
+    ::operator delete(node.chain());
   }
-  block = SuffixBlock::insert(block, suffix, value);
-  memory_bytes_ += block->memory_bytes();
-  return block;
 }
 
-void HatTrie::free_node(TrieNode* node) {
-  switch (node->kind) {
-    case TrieNode::Kind::kBlock: {
-      auto* const block = static_cast<SuffixBlock*>(node);
-      memory_bytes_ -= block->memory_bytes();
-      return SuffixBlock::free(block);
+void HatTrie::free_tree(Ref node) {
+  if (!node) return;
+  if (node.is_branch()) {
+    for (std::size_t i = 0; i < Branch::width(node.is_narrow()); ++i) {
+      free_tree(node.branch()->children()[i]);
     }
-    case TrieNode::Kind::kBranch:
-      memory_bytes_ -= Branch::bytes_of(static_cast<Branch*>(node)->width());
-      break;
-    case TrieNode::Kind::kChain:
-      memory_bytes_ -= Chain::bytes_of(static_cast<Chain*>(node)->length);
-      break;
-  }
-  ::operator delete(node);
-}
-
-void HatTrie::free_tree(TrieNode* node) {
-  if (node == nullptr) return;
-  if (node->kind == TrieNode::Kind::kChain) free_tree(static_cast<Chain*>(node)->child);
-  if (node->kind == TrieNode::Kind::kBranch) {
-    auto* const branch = static_cast<Branch*>(node);
-    for (std::size_t i = 0; i < branch->width(); ++i) free_tree(branch->children()[i]);
+  } else if (!node.is_block()) {
+    free_tree(node.chain()->child);
   }
   free_node(node);
 }
 
 void HatTrie::clear() {
-  free_tree(root_);
-  root_ = nullptr;
+  free_tree(std::exchange(root_, Ref()));
   size_ = 0;
 }
 
 std::optional<std::uint32_t> HatTrie::get(std::string_view key) const {
-  const TrieNode* node = root_;
-  while (node != nullptr) {
-    if (node->kind == TrieNode::Kind::kBlock) {
-      return static_cast<const SuffixBlock*>(node)->find(key);
-    }
-    if (node->kind == TrieNode::Kind::kBranch) {
-      const auto& branch = *static_cast<const Branch*>(node);
+  Ref node = root_;
+  while (node) {
+    if (node.is_block()) return node.block()->find(key, node.bucket_bits());
+    if (node.is_branch()) {
+      Branch& branch = *node.branch();
       if (key.empty()) return branch.has_value ? std::optional(branch.value) : std::nullopt;
-      node = branch.child(first_byte(key));
+      const unsigned char byte = first_byte(key);
+      if (node.is_narrow() && !Branch::is_usual(byte)) return {};
+      node = branch.children()[byte - Branch::low(node.is_narrow())];
       key.remove_prefix(1);
-      continue;
+    } else {
+      Chain& chain = *node.chain();
+      if (!key.starts_with(chain.text())) return {};
+      key.remove_prefix(chain.length);
+      node = chain.child;
     }
-    const auto& chain = *static_cast<const Chain*>(node);
-    if (!key.starts_with(chain.text())) return {};
-    key.remove_prefix(chain.length);
-    node = chain.child;
   }
   return {};
 }
 
 bool HatTrie::put(std::string_view key, std::uint32_t value) {
   CHECK(key.size() <= kKeyBytesMax);
-  TrieNode** slot = &root_;
-  while (*slot != nullptr) {
-    if ((*slot)->kind == TrieNode::Kind::kBlock) {
-      auto* const block = static_cast<SuffixBlock*>(*slot);
-      if (block->set(key, value)) return false;
-      if (block->has_room(key)) break;
-      *slot = burst(block);
-    } else if ((*slot)->kind == TrieNode::Kind::kBranch) {
+  Ref* slot = &root_;
+  while (*slot) {
+    if (slot->is_block()) {
+      if (slot->block()->set(key, value)) return false;
+      if (slot->block()->has_room(key)) break;
+      *slot = burst(*slot);
+    } else if (slot->is_branch()) {
       if (key.empty()) {
-        auto& branch = *static_cast<Branch*>(*slot);
+        Branch& branch = *slot->branch();
         branch.value = value;
         const bool is_new = !std::exchange(branch.has_value, true);
         size_ += is_new ? 1 : 0;
@@ -174,81 +171,69 @@ bool HatTrie::put(std::string_view key, std::uint32_t value) {
       slot = &child_of(*slot, first_byte(key));
       key.remove_prefix(1);
     } else {
-      auto* const chain = static_cast<Chain*>(*slot);
-      const std::size_t common = common_length(chain->text(), key);
-      if (common < chain->length) {
-        *slot = split(chain, common);
+      const std::size_t common = common_length(slot->chain()->text(), key);
+      if (common < slot->chain()->length) {
+        *slot = split(*slot, common);
       } else {
         key.remove_prefix(common);
-        slot = &chain->child;
+        slot = &slot->chain()->child;
       }
     }
   }
-  *slot = insert(static_cast<SuffixBlock*>(*slot), key, value);
+  *slot = insert(*slot, key, value);
   ++size_;
   return true;
 }
 
-// The place for the child of the branch in `slot`, which is made wide enough.
-TrieNode*& HatTrie::child_of(TrieNode*& slot, unsigned char byte) {
-  auto* branch = static_cast<Branch*>(slot);
-  const auto high = static_cast<unsigned char>(branch->low + branch->last);
-  if (byte < branch->low || byte > high) {
-    Branch* const wider = make_branch(std::min(branch->low, byte), std::max(high, byte));
-    wider->has_value = branch->has_value;
-    wider->value = branch->value;
-    std::copy_n(branch->children(), branch->width(),
-                wider->children() + (branch->low - wider->low));
-    free_node(branch);
-    slot = wider;
-    branch = wider;
+// The place for the child of the branch in `slot`, which is made wide if it must be.
+HatTrie::Ref& HatTrie::child_of(Ref& slot, unsigned char byte) {
+  if (slot.is_narrow() && !Branch::is_usual(byte)) {
+    const Ref wide = make_branch(false);
+    Branch& narrow = *slot.branch();
+    wide.branch()->has_value = narrow.has_value;
+    wide.branch()->value = narrow.value;
+    std::copy_n(narrow.children(), Branch::kNarrowWidth,
+                wide.branch()->children() + Branch::kNarrowLow);
+    free_node(slot);
+    slot = wide;
   }
-  return branch->children()[byte - branch->low];
+  return slot.branch()->children()[byte - Branch::low(slot.is_narrow())];
 }
 
 // A branch after the first `at` bytes of a chain, which is less than all.
-TrieNode* HatTrie::split(Chain* chain, std::size_t at) {
-  const std::string_view text = chain->text();
-  const unsigned char byte = first_byte(text.substr(at));
+HatTrie::Ref HatTrie::split(Ref chain, std::size_t at) {
+  const std::string_view text = chain.chain()->text();
+  const Ref child = chain.chain()->child;
   const std::string_view after = text.substr(at + 1);
-  Branch* const branch = make_branch(byte, byte);
-  branch->children()[0] = after.empty() ? chain->child : make_chain(after, chain->child);
-  TrieNode* const made =
-      at == 0 ? static_cast<TrieNode*>(branch) : make_chain(text.substr(0, at), branch);
+  Ref branch = make_branch(true);
+  child_of(branch, first_byte(text.substr(at))) = after.empty() ? child : make_chain(after, child);
+  const Ref made = at == 0 ? branch : make_chain(text.substr(0, at), branch);
   free_node(chain);
   return made;
 }
 
 // A branch with the entries of a full block, behind a chain if they begin alike.
-TrieNode* HatTrie::burst(SuffixBlock* block) {
+HatTrie::Ref HatTrie::burst(Ref block) {
   std::vector<std::pair<std::string_view, std::uint32_t>> entries;
-  entries.reserve(block->count());
-  block->for_each(
+  entries.reserve(block.block()->count());
+  block.block()->for_each(
       [&](std::string_view suffix, std::uint32_t value) { entries.emplace_back(suffix, value); });
   const std::string_view model = entries.front().first;
   std::size_t common = model.size();
   for (const auto& [suffix, value] : entries) {
     common = std::min(common, common_length(model, suffix));
   }
-  unsigned char low = 0xff;
-  unsigned char high = 0;
-  for (const auto& [suffix, value] : entries) {
-    if (suffix.size() == common) continue;
-    low = std::min(low, first_byte(suffix.substr(common)));
-    high = std::max(high, first_byte(suffix.substr(common)));
-  }
-  Branch* const branch = make_branch(low, high);
+  Ref branch = make_branch(true);
   for (const auto& [suffix, value] : entries) {
     if (suffix.size() == common) {
-      branch->has_value = true;
-      branch->value = value;
+      branch.branch()->has_value = true;
+      branch.branch()->value = value;
       continue;
     }
-    TrieNode*& child = branch->children()[first_byte(suffix.substr(common)) - low];
-    child = insert(static_cast<SuffixBlock*>(child), suffix.substr(common + 1), value);
+    Ref& child = child_of(branch, first_byte(suffix.substr(common)));
+    child = insert(child, suffix.substr(common + 1), value);
   }
-  TrieNode* const made =
-      common == 0 ? static_cast<TrieNode*>(branch) : make_chain(model.substr(0, common), branch);
+  const Ref made = common == 0 ? branch : make_chain(model.substr(0, common), branch);
   free_node(block);
   return made;
 }
@@ -260,32 +245,32 @@ bool HatTrie::erase(std::string_view key) {
 }
 
 // Takes away on its way back what has become empty.
-bool HatTrie::erase_at(TrieNode*& slot, std::string_view rest) {
-  if (slot == nullptr) return false;
+bool HatTrie::erase_at(Ref& slot, std::string_view rest) {
+  if (!slot) return false;
   bool empty = false;
-  if (slot->kind == TrieNode::Kind::kBlock) {
-    auto* const block = static_cast<SuffixBlock*>(slot);
-    if (!block->erase(rest)) return false;
-    empty = block->count() == 0;
-  } else if (slot->kind == TrieNode::Kind::kBranch) {
-    auto* const branch = static_cast<Branch*>(slot);
+  if (slot.is_block()) {
+    if (!slot.block()->erase(rest)) return false;
+    empty = slot.block()->count() == 0;
+  } else if (slot.is_branch()) {
+    Branch& branch = *slot.branch();
+    const bool narrow = slot.is_narrow();
     if (rest.empty()) {
-      if (!std::exchange(branch->has_value, false)) return false;
+      if (!std::exchange(branch.has_value, false)) return false;
     } else {
-      if (branch->child(first_byte(rest)) == nullptr) return false;
-      if (!erase_at(child_of(slot, first_byte(rest)), rest.substr(1))) return false;
+      const unsigned char byte = first_byte(rest);
+      if (narrow && !Branch::is_usual(byte)) return false;
+      if (!erase_at(branch.children()[byte - Branch::low(narrow)], rest.substr(1))) return false;
     }
-    TrieNode** const children = branch->children();
-    empty =
-        !branch->has_value && std::all_of(children, children + branch->width(),
-                                          [](const TrieNode* child) { return child == nullptr; });
+    Ref* const end = branch.children() + Branch::width(narrow);
+    empty = !branch.has_value && std::none_of(branch.children(), end,
+                                              [](Ref child) { return static_cast<bool>(child); });
   } else {
-    auto* const chain = static_cast<Chain*>(slot);
-    if (!rest.starts_with(chain->text())) return false;
-    if (!erase_at(chain->child, rest.substr(chain->length))) return false;
-    empty = chain->child == nullptr;
+    Chain& chain = *slot.chain();
+    if (!rest.starts_with(chain.text())) return false;
+    if (!erase_at(chain.child, rest.substr(chain.length))) return false;
+    empty = !chain.child;
   }
-  if (empty) free_node(std::exchange(slot, nullptr));
+  if (empty) free_node(std::exchange(slot, Ref()));
   return true;
 }
 
@@ -296,29 +281,25 @@ void HatTrie::for_each(std::string_view prefix, const Visit& visit) const {
 
 // False: the visitor has had enough. `path` is what leads to the node; it either begins with
 // `prefix` or is a beginning of it.
-bool HatTrie::walk(const TrieNode* node, std::string& path, std::string_view prefix,
-                   const Visit& visit) const {
-  if (node == nullptr) return true;
-  if (node->kind == TrieNode::Kind::kBlock) {
-    return walk_block(*static_cast<const SuffixBlock*>(node), path, prefix, visit);
-  }
+bool HatTrie::walk(Ref node, std::string& path, std::string_view prefix, const Visit& visit) const {
+  if (!node) return true;
+  if (node.is_block()) return walk_block(*node.block(), path, prefix, visit);
   const std::size_t depth = path.size();
   bool go_on = true;
-  if (node->kind == TrieNode::Kind::kChain) {
-    const auto& chain = *static_cast<const Chain*>(node);
-    path += chain.text();
+  if (!node.is_branch()) {
+    path += node.chain()->text();
     const std::size_t both = std::min(path.size(), prefix.size());
     if (std::string_view(path).substr(0, both) == prefix.substr(0, both)) {
-      go_on = walk(chain.child, path, prefix, visit);
+      go_on = walk(node.chain()->child, path, prefix, visit);
     }
     path.resize(depth);
     return go_on;
   }
-  const auto& branch = *static_cast<const Branch*>(node);
+  Branch& branch = *node.branch();
   const bool all = depth >= prefix.size();
   if (all && branch.has_value) go_on = visit(path, branch.value);
-  for (std::size_t i = 0; go_on && i < branch.width(); ++i) {
-    const char byte = static_cast<char>(branch.low + i);
+  for (std::size_t i = 0; go_on && i < Branch::width(node.is_narrow()); ++i) {
+    const char byte = static_cast<char>(Branch::low(node.is_narrow()) + i);
     if (!all && byte != prefix[depth]) continue;
     path.push_back(byte);
     go_on = walk(branch.children()[i], path, prefix, visit);

@@ -62,23 +62,49 @@ class HatTrie {
   struct Branch;
   struct Chain;
 
-  void swap(HatTrie& other) noexcept;
-  Branch* make_branch(unsigned char low, unsigned char high);
-  Chain* make_chain(std::string_view bytes, TrieNode* child);
-  SuffixBlock* insert(SuffixBlock* block, std::string_view suffix, std::uint32_t value);
-  void free_node(TrieNode* node);
-  void free_tree(TrieNode* node);
+  // A piece of the trie and what kind it is, in the low bits of its address, so that a search need
+  // not read a piece before it knows where in it to look.
+  class Ref {
+   public:
+    enum Kind : unsigned { kNone, kNarrow, kWide, kChain, kBlock = 8 };  // a block's bits are added
 
-  TrieNode*& child_of(TrieNode*& slot, unsigned char byte);
-  TrieNode* split(Chain* chain, std::size_t at);
-  TrieNode* burst(SuffixBlock* block);
-  bool erase_at(TrieNode*& slot, std::string_view rest);
-  bool walk(const TrieNode* node, std::string& path, std::string_view prefix,
-            const Visit& visit) const;
+    Ref() = default;
+    Ref(Branch* branch, Kind kind);
+    explicit Ref(Chain* chain);
+    explicit Ref(SuffixBlock* block);
+
+    explicit operator bool() const { return tagged_ != nullptr; }
+    bool is_block() const { return tag() >= kBlock; }
+    bool is_branch() const { return tag() == kNarrow || tag() == kWide; }
+    bool is_narrow() const { return tag() == kNarrow; }
+    std::size_t bucket_bits() const { return tag() - kBlock; }
+    Branch* branch() const;
+    Chain* chain() const;
+    SuffixBlock* block() const;
+
+   private:
+    unsigned tag() const {
+      return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(tagged_) % 16);
+    }
+    char* tagged_ = nullptr;
+  };
+
+  void swap(HatTrie& other) noexcept;
+  Ref make_branch(bool narrow);
+  Ref make_chain(std::string_view bytes, Ref child);
+  Ref insert(Ref block, std::string_view suffix, std::uint32_t value);
+  void free_node(Ref node);
+  void free_tree(Ref node);
+
+  Ref& child_of(Ref& slot, unsigned char byte);
+  Ref split(Ref chain, std::size_t at);
+  Ref burst(Ref block);
+  bool erase_at(Ref& slot, std::string_view rest);
+  bool walk(Ref node, std::string& path, std::string_view prefix, const Visit& visit) const;
   static bool walk_block(const SuffixBlock& block, std::string& path, std::string_view prefix,
                          const Visit& visit);
 
-  TrieNode* root_ = nullptr;
+  Ref root_;
   std::size_t size_ = 0;
   std::size_t memory_bytes_ = 0;
 };

@@ -64,13 +64,13 @@ void expect_same(const HatTrie& trie, const std::map<std::string, std::uint32_t>
 }
 
 TEST(HatTrie, IsAnOrderedMap) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     env::Random random(seed);
     const Shape shape = shape_of(random);
     HatTrie trie;
     std::map<std::string, std::uint32_t> model;
     const double erasing = random.chance(0.5) ? 0.05 : 0.5;
-    for (int step = 0; step < 4000; ++step) {
+    for (int step = 0; step < 2500; ++step) {
       const std::string key = key_of(random, shape);
       if (random.chance(erasing)) {
         ASSERT_EQ(trie.erase(key), model.erase(key) > 0) << "seed " << seed;

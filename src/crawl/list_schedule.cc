@@ -112,8 +112,9 @@ AccessSummary ListSchedule::summary() const {
 }
 
 std::size_t ListSchedule::memory_bytes() const {
-  std::size_t bytes = sizeof(*this) + table_.capacity() * sizeof(table_[0]) +
-                      lists_.capacity() * sizeof(lists_[0]) + current_.capacity() * sizeof(Job);
+  std::size_t bytes = sizeof(*this) + table_.capacity() * sizeof(std::int64_t) +
+                      lists_.capacity() * sizeof(std::vector<Job>) +
+                      current_.capacity() * sizeof(Job);
   for (const std::vector<Job>& list : lists_) bytes += list.capacity() * sizeof(Job);
   return bytes;
 }

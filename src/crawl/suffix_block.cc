@@ -19,31 +19,34 @@ void SuffixBlock::free(SuffixBlock* block) { ::operator delete(block); }
 
 // Rounds the capacity up to what malloc gives anyway.
 SuffixBlock* SuffixBlock::allocate(std::size_t bucket_bits, std::size_t capacity) {
-  const std::size_t fixed = sizeof(SuffixBlock) + (sizeof(std::uint16_t) << bucket_bits);
+  const std::size_t starts = (std::size_t{1} << bucket_bits) + 1;
+  const std::size_t fixed = sizeof(SuffixBlock) + starts * sizeof(std::uint16_t);
   const std::size_t bytes = allocated_bytes(fixed + capacity) - 8;
   auto* const block = new (::operator new(bytes)) SuffixBlock;
-  block->kind = Kind::kBlock;
   block->bucket_bits_ = static_cast<std::uint8_t>(bucket_bits);
   block->capacity_ = static_cast<std::uint16_t>(std::min<std::size_t>(bytes - fixed, 0xffff));
-  std::fill_n(block->starts(), block->buckets(), std::uint16_t{0});
+  std::fill_n(block->starts(), starts, std::uint16_t{0});
   return block;
 }
 
 std::size_t SuffixBlock::memory_bytes() const {
-  return allocated_bytes(sizeof(*this) + buckets() * sizeof(std::uint16_t) + capacity_);
+  return allocated_bytes(sizeof(*this) + (buckets() + 1) * sizeof(std::uint16_t) + capacity_);
 }
 
 std::size_t SuffixBlock::entry_bytes(std::string_view suffix) {
   return suffix.size() + (suffix.size() < kLongLength ? 1 : 3) + sizeof(std::uint32_t);
 }
 
-std::size_t SuffixBlock::bucket_of(std::string_view suffix) const {
-  return base::hash64(suffix) & (buckets() - 1);
+std::size_t SuffixBlock::bucket_of(std::string_view suffix, std::size_t bucket_bits) {
+  return base::hash64(suffix) & ((std::size_t{1} << bucket_bits) - 1);
 }
 
-const char* SuffixBlock::locate(std::string_view suffix, std::size_t bucket) const {
-  const char* at = entries() + starts()[bucket];
-  const char* const end = entries() + end_of(bucket);
+const char* SuffixBlock::locate(std::string_view suffix, std::size_t bucket_bits) const {
+  const std::size_t bucket = bucket_of(suffix, bucket_bits);
+  const auto* const all =
+      reinterpret_cast<const char*>(starts() + (std::size_t{1} << bucket_bits) + 1);
+  const char* at = all + starts()[bucket];
+  const char* const end = all + starts()[bucket + 1];
   while (at < end) {
     if (take_suffix(at) == suffix) return at;
     at += sizeof(std::uint32_t);
@@ -51,14 +54,15 @@ const char* SuffixBlock::locate(std::string_view suffix, std::size_t bucket) con
   return nullptr;
 }
 
-std::optional<std::uint32_t> SuffixBlock::find(std::string_view suffix) const {
-  const char* at = locate(suffix, bucket_of(suffix));
+std::optional<std::uint32_t> SuffixBlock::find(std::string_view suffix,
+                                               std::size_t bucket_bits) const {
+  const char* at = locate(suffix, bucket_bits);
   if (at == nullptr) return {};
   return take_value(at);
 }
 
 bool SuffixBlock::set(std::string_view suffix, std::uint32_t value) {
-  const char* const at = locate(suffix, bucket_of(suffix));
+  const char* const at = locate(suffix, bucket_bits_);
   if (at == nullptr) return false;
   std::memcpy(entries() + (at - entries()), &value, sizeof(value));
   return true;
@@ -81,7 +85,7 @@ SuffixBlock* SuffixBlock::rebuilt(const SuffixBlock& block, std::size_t bucket_b
                                   std::size_t capacity) {
   SuffixBlock* const made = allocate(bucket_bits, capacity);
   if (bucket_bits == block.bucket_bits_) {
-    std::copy_n(block.starts(), block.buckets(), made->starts());
+    std::copy_n(block.starts(), block.buckets() + 1, made->starts());
     std::copy_n(block.entries(), block.used_, made->entries());
     made->count_ = block.count_;
     made->used_ = block.used_;
@@ -94,12 +98,12 @@ SuffixBlock* SuffixBlock::rebuilt(const SuffixBlock& block, std::size_t bucket_b
 
 // At the end of its bucket. Requires capacity.
 void SuffixBlock::insert_here(std::string_view suffix, std::uint32_t value) {
-  const std::size_t bucket = bucket_of(suffix);
+  const std::size_t bucket = bucket_of(suffix, bucket_bits_);
   const std::size_t size = entry_bytes(suffix);
-  const std::size_t offset = end_of(bucket);
+  const std::size_t offset = starts()[bucket + 1];
   char* at = entries() + offset;
   std::memmove(at + size, at, used_ - offset);
-  for (std::size_t i = bucket + 1; i < buckets(); ++i) {
+  for (std::size_t i = bucket + 1; i <= buckets(); ++i) {
     starts()[i] = static_cast<std::uint16_t>(starts()[i] + size);
   }
   if (suffix.size() < kLongLength) {
@@ -117,14 +121,14 @@ void SuffixBlock::insert_here(std::string_view suffix, std::uint32_t value) {
 }
 
 bool SuffixBlock::erase(std::string_view suffix) {
-  const std::size_t bucket = bucket_of(suffix);
-  const char* const found = locate(suffix, bucket);
+  const std::size_t bucket = bucket_of(suffix, bucket_bits_);
+  const char* const found = locate(suffix, bucket_bits_);
   if (found == nullptr) return false;
   const std::size_t size = entry_bytes(suffix);
   char* const after = entries() + (found - entries()) + sizeof(std::uint32_t);
   const auto behind = static_cast<std::size_t>(entries() + used_ - after);
   std::memmove(after - size, after, behind);
-  for (std::size_t i = bucket + 1; i < buckets(); ++i) {
+  for (std::size_t i = bucket + 1; i <= buckets(); ++i) {
     starts()[i] = static_cast<std::uint16_t>(starts()[i] - size);
   }
   used_ = static_cast<std::uint16_t>(used_ - size);

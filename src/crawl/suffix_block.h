@@ -10,23 +10,18 @@
 
 namespace meguri::crawl {
 
-// What every piece of the trie begins with.
-struct TrieNode {
-  enum class Kind : std::uint8_t { kBlock, kBranch, kChain };
-  Kind kind;
-};
-
 // An array hash: the entries of one bucket stand one after another, about three of them, so a
 // bucket costs two bytes and a search reads one or two cache lines. An insertion moves what stands
 // behind it. The starts of the buckets and the entries follow the header:
 //
-//   starts   2 bytes for each bucket, from the first entry on
+//   starts   2 bytes for each bucket and one for the end, from the first entry on
 //   entries  length (1 byte, or 255 and 2 bytes), suffix, value (4 bytes)
 //
 // Owned by the trie, which keeps count of their memory. Thread-compatible.
-class SuffixBlock : public TrieNode {
+class SuffixBlock {
  public:
   static constexpr std::size_t kEntriesMax = 384;
+  static constexpr std::size_t kBucketBitsMax = 7;
   static constexpr std::size_t kBytesMax = 32 * 1024;  // of entries; one more must fit 16 bits
 
   static SuffixBlock* make();
@@ -36,7 +31,13 @@ class SuffixBlock : public TrieNode {
   // What malloc takes for it.
   std::size_t memory_bytes() const;
 
-  std::optional<std::uint32_t> find(std::string_view suffix) const;
+  std::optional<std::uint32_t> find(std::string_view suffix) const {
+    return find(suffix, bucket_bits_);
+  }
+  // The same for who knows bucket_bits() already: it does not read the header.
+  std::optional<std::uint32_t> find(std::string_view suffix, std::size_t bucket_bits) const;
+  // At most kBucketBitsMax.
+  std::size_t bucket_bits() const { return bucket_bits_; }
   // Returns false if it is not there.
   bool set(std::string_view suffix, std::uint32_t value);
   bool has_room(std::string_view suffix) const {
@@ -83,18 +84,15 @@ class SuffixBlock : public TrieNode {
   }
 
   std::size_t buckets() const { return std::size_t{1} << bucket_bits_; }
-  std::size_t bucket_of(std::string_view suffix) const;
-  std::size_t end_of(std::size_t bucket) const {
-    return bucket + 1 < buckets() ? starts()[bucket + 1] : used_;
-  }
+  static std::size_t bucket_of(std::string_view suffix, std::size_t bucket_bits);
   // The value of a suffix, or nullptr.
-  const char* locate(std::string_view suffix, std::size_t bucket) const;
+  const char* locate(std::string_view suffix, std::size_t bucket_bits) const;
   void insert_here(std::string_view suffix, std::uint32_t value);
 
   std::uint16_t* starts() { return reinterpret_cast<std::uint16_t*>(this + 1); }
   const std::uint16_t* starts() const { return reinterpret_cast<const std::uint16_t*>(this + 1); }
-  char* entries() { return reinterpret_cast<char*>(starts() + buckets()); }
-  const char* entries() const { return reinterpret_cast<const char*>(starts() + buckets()); }
+  char* entries() { return reinterpret_cast<char*>(starts() + buckets() + 1); }
+  const char* entries() const { return reinterpret_cast<const char*>(starts() + buckets() + 1); }
 
   static constexpr unsigned char kLongLength = 255;
 

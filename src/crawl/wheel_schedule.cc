@@ -16,7 +16,7 @@ std::int64_t bounded_ms(base::Ticks time) { return std::clamp<std::int64_t>(time
 
 // The first slot that begins at this time or later.
 std::uint64_t slot_from(std::int64_t ms) {
-  constexpr auto slot_ms = std::int64_t{AccessSchedule::kSlotMs};
+  const std::int64_t slot_ms = AccessSchedule::kSlotMs;
   return static_cast<std::uint64_t>((std::min(ms, kMsMax) + slot_ms - 1) / slot_ms);
 }
 
@@ -24,9 +24,8 @@ std::uint64_t slot_from(std::int64_t ms) {
 std::size_t choose_level(std::uint32_t levels, std::uint32_t turn) {
   const auto best = static_cast<std::size_t>(std::countr_zero(levels));
   if (best == 0 || turn % kTurnOfOthers != kTurnOfOthers - 1) return best;
-  constexpr std::size_t others = kPriorities - 1;  // all but kUrgent
   for (std::size_t i = 0;; ++i) {
-    const std::size_t level = 1 + (turn / kTurnOfOthers + i) % others;
+    const std::size_t level = 1 + (turn / kTurnOfOthers + i) % (kPriorities - 1);
     if ((levels >> level & 1U) != 0) return level;
   }
 }

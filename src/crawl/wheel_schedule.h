@@ -35,10 +35,10 @@ class WheelSchedule final : public AccessSchedule {
   bool add(const Job& job) override;
   std::optional<Job> next(base::Ticks now) override;
   base::Ticks next_ready() const override;
-  void finish(std::uint64_t host, base::Ticks now, base::Duration duration) override;
-  std::vector<std::uint64_t> remove(std::uint64_t host) override;
-  void set_host_wait(std::uint64_t host, std::uint32_t wait_ms) override;
-  void hold(std::uint64_t host, base::Ticks until) override;
+  void finish(std::uint64_t id, base::Ticks now, base::Duration duration) override;
+  std::vector<std::uint64_t> remove(std::uint64_t id) override;
+  void set_host_wait(std::uint64_t id, std::uint32_t wait_ms) override;
+  void hold(std::uint64_t id, base::Ticks until) override;
   void restart(base::Ticks now) override;
   AccessSummary summary() const override;
   std::size_t memory_bytes() const override;
@@ -97,19 +97,19 @@ class WheelSchedule final : public AccessSchedule {
   Index find_host(std::uint64_t id) const;
   Index find_or_make_host(std::uint64_t id, std::uint32_t wait_ms);
   Index find_or_make_server(std::uint64_t key);
-  void pin(Index host, std::uint64_t server_key);
-  void raise_wait(Index host, std::uint32_t wait_ms);
-  void set_ready(Index host, std::uint64_t slot);
+  void pin(Index index, std::uint64_t server_key);
+  void raise_wait(Index index, std::uint32_t wait_ms);
+  void set_ready(Index index, std::uint64_t slot);
 
   void push_job(Host& host, const Job& job);
   std::uint64_t pop_job(Host& host, std::size_t level);
 
-  void settle_host(Index host);
-  void settle_server(Index server);
-  void leave(Index host);
-  void leave_list(Index server);
-  void free_host(Index host);
-  void free_server(Index server);
+  void settle_host(Index index);
+  void settle_server(Index index);
+  void leave(Index index);
+  void leave_list(Index index);
+  void free_host(Index index);
+  void free_server(Index index);
   void advance(base::Ticks now);
   void fetch_ahead(const IndexList& line) const;
 
