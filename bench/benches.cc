@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::array kBenches = {
     Bench{"flow", "items per second through the flow runtime, against oneTBB", &run_flow},
+    Bench{"scheduler",
+          "decisions which request may leave, against paper 004's lists and a priority queue",
+          &run_scheduler},
+    Bench{"hosts", "a table of host names, against hash maps and libhat-trie", &run_hosts},
     Bench{"web", "HTML, URLs and robots.txt read per second, against Gumbo, libxml2 and MyHTML",
           &run_web},
     Bench{"virtual-web", "answers of the virtual web, over sockets against a bare loop",

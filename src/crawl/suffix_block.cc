@@ -1,0 +1,139 @@
+#include "crawl/suffix_block.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/hash.h"
+
+namespace meguri::crawl {
+
+namespace {
+
+constexpr std::size_t kBucketEntriesMax = 4;  // on average; half of that after growing
+
+}  // namespace
+
+SuffixBlock* SuffixBlock::make() { return allocate(0, 0); }
+
+void SuffixBlock::free(SuffixBlock* block) { ::operator delete(block); }
+
+// Rounds the capacity up to what malloc gives anyway.
+SuffixBlock* SuffixBlock::allocate(std::size_t bucket_bits, std::size_t capacity) {
+  const std::size_t starts = (std::size_t{1} << bucket_bits) + 1;
+  const std::size_t fixed = sizeof(SuffixBlock) + starts * sizeof(std::uint16_t);
+  const std::size_t bytes = allocated_bytes(fixed + capacity) - 8;
+  auto* const block = new (::operator new(bytes)) SuffixBlock;
+  block->bucket_bits_ = static_cast<std::uint8_t>(bucket_bits);
+  block->capacity_ = static_cast<std::uint16_t>(std::min<std::size_t>(bytes - fixed, 0xffff));
+  std::fill_n(block->starts(), starts, std::uint16_t{0});
+  return block;
+}
+
+std::size_t SuffixBlock::memory_bytes() const {
+  return allocated_bytes(sizeof(*this) + (buckets() + 1) * sizeof(std::uint16_t) + capacity_);
+}
+
+std::size_t SuffixBlock::entry_bytes(std::string_view suffix) {
+  return suffix.size() + (suffix.size() < kLongLength ? 1 : 3) + sizeof(std::uint32_t);
+}
+
+std::size_t SuffixBlock::bucket_of(std::string_view suffix, std::size_t bucket_bits) {
+  return base::hash64(suffix) & ((std::size_t{1} << bucket_bits) - 1);
+}
+
+const char* SuffixBlock::locate(std::string_view suffix, std::size_t bucket_bits) const {
+  const std::size_t bucket = bucket_of(suffix, bucket_bits);
+  const auto* const all =
+      reinterpret_cast<const char*>(starts() + (std::size_t{1} << bucket_bits) + 1);
+  const char* at = all + starts()[bucket];
+  const char* const end = all + starts()[bucket + 1];
+  while (at < end) {
+    if (take_suffix(at) == suffix) return at;
+    at += sizeof(std::uint32_t);
+  }
+  return nullptr;
+}
+
+std::optional<std::uint32_t> SuffixBlock::find(std::string_view suffix,
+                                               std::size_t bucket_bits) const {
+  const char* at = locate(suffix, bucket_bits);
+  if (at == nullptr) return {};
+  return take_value(at);
+}
+
+bool SuffixBlock::set(std::string_view suffix, std::uint32_t value) {
+  const char* const at = locate(suffix, bucket_bits_);
+  if (at == nullptr) return false;
+  std::memcpy(entries() + (at - entries()), &value, sizeof(value));
+  return true;
+}
+
+SuffixBlock* SuffixBlock::insert(SuffixBlock* block, std::string_view suffix, std::uint32_t value) {
+  const std::size_t needed = block->used_ + entry_bytes(suffix);
+  const bool crowded = block->count_ >= kBucketEntriesMax << block->bucket_bits_;
+  if (crowded || needed > block->capacity_) {
+    const std::size_t bits = block->bucket_bits_ + (crowded ? 1U : 0U);
+    SuffixBlock* const larger = rebuilt(*block, bits, needed + needed / 16);
+    free(block);
+    block = larger;
+  }
+  block->insert_here(suffix, value);
+  return block;
+}
+
+SuffixBlock* SuffixBlock::rebuilt(const SuffixBlock& block, std::size_t bucket_bits,
+                                  std::size_t capacity) {
+  SuffixBlock* const made = allocate(bucket_bits, capacity);
+  if (bucket_bits == block.bucket_bits_) {
+    std::copy_n(block.starts(), block.buckets() + 1, made->starts());
+    std::copy_n(block.entries(), block.used_, made->entries());
+    made->count_ = block.count_;
+    made->used_ = block.used_;
+    return made;
+  }
+  block.for_each(
+      [&](std::string_view suffix, std::uint32_t value) { made->insert_here(suffix, value); });
+  return made;
+}
+
+// At the end of its bucket. Requires capacity.
+void SuffixBlock::insert_here(std::string_view suffix, std::uint32_t value) {
+  const std::size_t bucket = bucket_of(suffix, bucket_bits_);
+  const std::size_t size = entry_bytes(suffix);
+  const std::size_t offset = starts()[bucket + 1];
+  char* at = entries() + offset;
+  std::memmove(at + size, at, used_ - offset);
+  for (std::size_t i = bucket + 1; i <= buckets(); ++i) {
+    starts()[i] = static_cast<std::uint16_t>(starts()[i] + size);
+  }
+  if (suffix.size() < kLongLength) {
+    *at++ = static_cast<char>(suffix.size());
+  } else {
+    *at++ = static_cast<char>(kLongLength);
+    const auto length = static_cast<std::uint16_t>(suffix.size());
+    std::memcpy(at, &length, sizeof(length));
+    at += sizeof(length);
+  }
+  at = std::copy(suffix.begin(), suffix.end(), at);
+  std::memcpy(at, &value, sizeof(value));
+  used_ = static_cast<std::uint16_t>(used_ + size);
+  ++count_;
+}
+
+bool SuffixBlock::erase(std::string_view suffix) {
+  const std::size_t bucket = bucket_of(suffix, bucket_bits_);
+  const char* const found = locate(suffix, bucket_bits_);
+  if (found == nullptr) return false;
+  const std::size_t size = entry_bytes(suffix);
+  char* const after = entries() + (found - entries()) + sizeof(std::uint32_t);
+  const auto behind = static_cast<std::size_t>(entries() + used_ - after);
+  std::memmove(after - size, after, behind);
+  for (std::size_t i = bucket + 1; i <= buckets(); ++i) {
+    starts()[i] = static_cast<std::uint16_t>(starts()[i] - size);
+  }
+  used_ = static_cast<std::uint16_t>(used_ - size);
+  --count_;
+  return true;
+}
+
+}  // namespace meguri::crawl
