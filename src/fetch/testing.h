@@ -113,7 +113,7 @@ class RawServer {
       const base::MutexLock lock(mutex_);
       for (const int handle : open_) ::shutdown(handle, SHUT_RDWR);
     }
-    for (std::thread& thread : threads_) thread.join();
+    workers_.clear();
     ::close(listener_);
   }
 
@@ -122,6 +122,11 @@ class RawServer {
   int connections() const { return connections_.load(); }
 
  private:
+  struct Worker {
+    std::atomic<bool> has_ended = false;
+    std::jthread thread;
+  };
+
   void accept_all() {
     while (true) {
       const int handle = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -131,7 +136,12 @@ class RawServer {
         const base::MutexLock lock(mutex_);
         open_.push_back(handle);
       }
-      threads_.emplace_back([this, handle] { serve(handle); });
+      std::erase_if(workers_, [](Worker& worker) { return worker.has_ended.load(); });
+      Worker& worker = workers_.emplace_back();
+      worker.thread = std::jthread([this, handle, &worker] {
+        serve(handle);
+        worker.has_ended.store(true);
+      });
     }
   }
 
@@ -164,7 +174,7 @@ class RawServer {
   std::atomic<int> connections_ = 0;
   base::Mutex mutex_;
   std::vector<int> open_ GUARDED_BY(mutex_);
-  std::list<std::thread> threads_;  // the acceptor's until it has ended
+  std::list<Worker> workers_;  // the acceptor's until it has ended
   std::thread acceptor_;
 };
 
