@@ -141,8 +141,8 @@ class HttpClient {
   virtual std::size_t capacity() const = 0;
   virtual std::size_t in_flight() const = 0;  // started and not yet taken
 
-  // Waits up to `wait` of the client's clock (zero: only looks) until something has finished, and
-  // moves everything on.
+  // Waits up to `wait` of the client's clock (zero: only looks) until something happens, and moves
+  // everything on. May return early with nothing finished.
   virtual void poll(base::Duration wait) = 0;
   // Ends a poll() early, or the next one. From any thread.
   virtual void wake() = 0;

@@ -23,6 +23,7 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "env/clock.h"
 #include "fetch/http_client.h"
 #include "fetch/tls_testing.h"
 
@@ -194,11 +195,13 @@ inline RawServer::Handler once(std::string answer) {
   };
 }
 
-// Polls until `count` results have come; gives up after a minute, of which nothing depends.
+// Polls until `count` results have come; gives up after a minute, of which nothing else depends.
 template <typename Client>
 auto take_results(Client& client, std::size_t count) {
+  const env::RealClock clock;
+  const base::Ticks end = clock.ticks() + base::Duration::minutes(1);
   auto results = client.take();
-  for (int i = 0; i < 600 && results.size() < count; ++i) {
+  while (results.size() < count && clock.ticks() < end) {
     client.poll(base::Duration::from_ms(100));
     for (auto& result : client.take()) results.push_back(std::move(result));
   }
