@@ -1,9 +1,9 @@
 #include "fetch/curl_http_client.h"
 
 #include <curl/curl.h>
-#include <signal.h>
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 #include <set>
 #include <utility>
@@ -219,7 +219,7 @@ base::Result<std::unique_ptr<HttpClient>> make_curl_http_client(const env::Clock
                                                                 CurlOptions options) {
   static const CURLcode global = [] {
     // OpenSSL writes to sockets that the other side may have closed.
-    ::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     return curl_global_init(CURL_GLOBAL_DEFAULT);
   }();
   if (global != CURLE_OK) {

@@ -37,6 +37,7 @@ FetchRequest request_to(const RawServer& server, std::string target = "/") {
   request.target = std::move(target);
   request.address = server.endpoint();
   request.user_agent = "meguri-test/1.0";
+  request.keeps_alive = true;
   return request;
 }
 

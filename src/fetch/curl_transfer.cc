@@ -17,7 +17,7 @@
 namespace meguri::fetch {
 namespace {
 
-constexpr long kReadBytes = 64 * 1024;
+constexpr long kReadBytes = 64L * 1024;
 constexpr std::uint64_t kReserveBytesMax = 1 << 20;
 
 using std::chrono::duration_cast;

@@ -92,12 +92,15 @@ class RawServer {
  public:
   using Handler = std::function<void(RawConnection&)>;
 
-  explicit RawServer(Handler handler, const TlsIdentity* identity = nullptr)
+  // `address_to_bind` is IPv4 in host order; 0 listens on all of 127.0.0.0/8, and on the outside
+  // too.
+  explicit RawServer(Handler handler, const TlsIdentity* identity = nullptr,
+                     std::uint32_t address_to_bind = INADDR_LOOPBACK)
       : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (identity != nullptr) tls_ = make_server_context(*identity);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_addr.s_addr = htonl(address_to_bind);
     socklen_t size = sizeof(address);
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
     CHECK(::bind(listener_, generic, size) == 0 && ::listen(listener_, 1024) == 0);

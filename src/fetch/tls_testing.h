@@ -45,7 +45,8 @@ struct IdentityOptions {
 
 inline TlsIdentity make_identity(const IdentityOptions& options) {
   TlsIdentity identity;
-  identity.key.reset(::EVP_EC_gen("P-256"));
+  std::string curve = "P-256";
+  identity.key.reset(::EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", curve.data()));
   identity.certificate.reset(::X509_new());
   X509* const x = identity.certificate.get();
   ::X509_set_version(x, 2);
