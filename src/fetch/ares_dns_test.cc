@@ -113,7 +113,7 @@ class NameServer {
     std::string name;
     std::size_t at = 12;
     while (at < question.size() && question[at] != 0) {
-      const auto label = static_cast<std::size_t>(question[at]);
+      const auto label = std::size_t{static_cast<unsigned char>(question[at])};
       name += (name.empty() ? "" : ".") + std::string(question.substr(at + 1, label));
       at += label + 1;
     }

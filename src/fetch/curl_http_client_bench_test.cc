@@ -2,10 +2,10 @@
 //   fetch_test --gtest_also_run_disabled_tests --gtest_filter='*CpuOfAFetch*'
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <time.h>
 
 #include <array>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <string_view>
 

@@ -360,7 +360,7 @@ TEST(CurlHttpClient, NamesAConnectionThatIsNeverTaken) {
   std::vector<int> fillers;
   for (int i = 0; i < 4; ++i) {
     fillers.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
-    ::connect(fillers.back(), generic, size);
+    [[maybe_unused]] const int status = ::connect(fillers.back(), generic, size);
   }
   FetchRequest request;
   request.host = "www.example.test";
