@@ -155,7 +155,7 @@ std::size_t Connection::take_body(std::string_view bytes) {
 void Connection::answer(const AskedFor& asked) {
   Answer answer = shared_.world.answer(asked.request, access_.arrival);
   const std::int64_t wait_ns = shared_.clock.real_time(answer.delay).count();
-  ReplyForm form;
+  WireForm form;
   form.is_head = asked.request.method == "HEAD";
   form.to_http10 = asked.is_http10;
   form.keeps_alive = asked.keeps_alive;

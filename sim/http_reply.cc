@@ -10,37 +10,14 @@
 
 namespace meguri::sim {
 
-std::string_view reason_of(int status) {
-  switch (status) {
-    case 200: return "OK";
-    case 301: return "Moved Permanently";
-    case 302: return "Found";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 410: return "Gone";
-    case 413: return "Content Too Large";
-    case 417: return "Expectation Failed";
-    case 421: return "Misdirected Request";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    default: return "";
-  }
-}
-
-void HttpReply::prepare(Answer answer, const ReplyForm& form) {
-  const bool has_body = !form.is_head && answer.status != 304;
-  const bool is_chunked = answer.is_chunked && !answer.is_http10 && !form.to_http10;
+void HttpReply::prepare(Answer answer, const WireForm& form) {
   clear();
   status_ = answer.status;
-  closes_ = answer.closes || answer.is_http10 || !form.keeps_alive;
-  write_head(answer, form, is_chunked && answer.status != 304);
+  closes_ = closes_wire(answer, form);
+  append_wire_head(answer, form, &text_);
   add_text(0);
-  if (!has_body) return;
+  if (!has_wire_body(answer, form)) return;
+  const bool is_chunked = is_wire_chunked(answer, form);
   body_ = std::move(answer.body);
   frame_body(is_chunked);
 }
@@ -51,27 +28,7 @@ void HttpReply::prepare_refusal(int status) {
   answer.fields.push_back({"Content-Type", "text/plain"});
   answer.body = fmt::format("{} {}\n", status, reason_of(status));
   answer.closes = true;
-  prepare(std::move(answer), {});
-}
-
-void HttpReply::write_head(const Answer& answer, const ReplyForm& form, bool is_chunked) {
-  fmt::format_to(std::back_inserter(text_), "HTTP/1.{} {} {}\r\n", answer.is_http10 ? 0 : 1,
-                 answer.status, reason_of(answer.status));
-  for (const Field& field : answer.fields) {
-    text_.append(field.name).append(": ").append(field.value).append("\r\n");
-  }
-  if (is_chunked) {
-    text_ += "Transfer-Encoding: chunked\r\n";
-  } else if (!form.is_head && answer.status != 304) {
-    // The answer to HEAD would have to be that of the body, which nobody made.
-    fmt::format_to(std::back_inserter(text_), "Content-Length: {}\r\n", answer.body.size());
-  }
-  if (closes_) {
-    text_ += "Connection: close\r\n";
-  } else if (form.says_keep_alive) {
-    text_ += "Connection: keep-alive\r\n";
-  }
-  text_ += "\r\n";
+  prepare(std::move(answer), {.keeps_alive = false});
 }
 
 void HttpReply::frame_body(bool is_chunked) {

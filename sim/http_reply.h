@@ -11,17 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/wire.h"
 #include "sim/world.h"
 
 namespace meguri::sim {
-
-// What the request decides about the form of its answer.
-struct ReplyForm {
-  bool is_head = false;          // the answer has no body
-  bool to_http10 = false;        // the client knows no chunks
-  bool keeps_alive = false;      // the client would stay
-  bool says_keep_alive = false;  // and must be told so, as in HTTP/1.0
-};
 
 // Thread-compatible. Keeps the body as the world made it; nothing of it is copied.
 class HttpReply {
@@ -29,7 +22,7 @@ class HttpReply {
   static constexpr std::size_t kChunkBytes = 4096;
 
   // Begins another answer. Whatever was left of the last one is forgotten.
-  void prepare(Answer answer, const ReplyForm& form);
+  void prepare(Answer answer, const WireForm& form);
 
   // A short plain answer of the server itself, to what it could not read; closes.
   void prepare_refusal(int status);
@@ -54,7 +47,6 @@ class HttpReply {
     std::size_t size;
   };
 
-  void write_head(const Answer& answer, const ReplyForm& form, bool is_chunked);
   void frame_body(bool is_chunked);
   void add_text(std::size_t from);  // what text_ holds from there on, as a piece
 
@@ -67,8 +59,5 @@ class HttpReply {
   int status_ = 0;
   bool closes_ = false;
 };
-
-// "Not Found"; empty for codes it does not know.
-std::string_view reason_of(int status);
 
 }  // namespace meguri::sim

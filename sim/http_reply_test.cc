@@ -36,7 +36,7 @@ Answer chunked_answer(std::size_t size) {
 
 TEST(HttpReply, CutsMakeNoDifference) {
   HttpReply reply;
-  const ReplyForm form{.keeps_alive = true};
+  const WireForm form{.keeps_alive = true};
   reply.prepare(chunked_answer(5'000), form);
   const std::string whole = sent(reply, 100'000, 8);
   EXPECT_EQ(whole, "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n" +
