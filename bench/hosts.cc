@@ -59,13 +59,13 @@ class Names {
   // The census has all hosts under .test; here all of a domain go under one of the zones of the
   // web, some of which are blog services.
   static std::string in_a_zone(std::string name) {
-    static constexpr std::array<std::string_view, 16> zones = {
+    static constexpr std::array<std::string_view, 16> kZones = {
         "com", "com", "com",   "com",   "com",   "net", "org",          "de",
         "jp",  "jp",  "co.jp", "co.jp", "ac.jp", "ru",  "blogspot.com", "cocolog-nifty.com"};
     name.resize(name.size() - std::string_view("test").size());
     const std::size_t before = name.find('.') == name.size() - 1 ? 0 : name.find('.') + 1;
     const std::uint64_t hash = base::hash64(std::string_view(name).substr(before));
-    return name.append(zones[hash % zones.size()]);
+    return name.append(kZones[hash % kZones.size()]);
   }
 
   std::string text_;

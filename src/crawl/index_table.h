@@ -13,8 +13,8 @@ namespace meguri::crawl {
 
 // Open addressing in slots of eight bytes: an index and 32 bits of the key's hash. The key itself
 // stays in the record, which a caller reads next anyway; `key_of(index)` fetches it for the rare
-// comparison. Ten million keys take 134 MB, where absl::flat_hash_map takes 285 MB. Growing
-// rebuilds the table, about a second at ten million. Thread-compatible.
+// comparison. Ten million keys take 134 MB. Growing rebuilds the table, so the call that makes it
+// grow takes as long as all keys do. Thread-compatible.
 class IndexTable {
  public:
   // kNoIndex if there is none.

@@ -22,7 +22,8 @@ class SuffixBlock {
  public:
   static constexpr std::size_t kEntriesMax = 384;
   static constexpr std::size_t kBucketBitsMax = 7;
-  static constexpr std::size_t kBytesMax = 32 * 1024;  // of entries; one more must fit 16 bits
+  static constexpr std::size_t kBytesMax =
+      std::size_t{32} * 1024;  // of entries; one more must fit 16 bits
 
   static SuffixBlock* make();
   static void free(SuffixBlock* block);

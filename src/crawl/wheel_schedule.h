@@ -25,7 +25,7 @@ namespace meguri::crawl {
 // starves. Only kUrgent is not made to wait by that.
 //
 // About 150 bytes for a server with one host and one job. A call of next() after a long pause takes
-// in all waits that ended meanwhile, some 0.3 us each.
+// in all waits that ended meanwhile.
 class WheelSchedule final : public AccessSchedule {
  public:
   explicit WheelSchedule(const AccessLimits& limits);

@@ -223,7 +223,7 @@ class Model {
   ModelHost& host_of(std::uint64_t id, std::uint32_t wait_ms) {
     const auto [at, is_new] = hosts_.try_emplace(id);
     if (is_new && restarted_) {
-      at->second.ended_ms = *restarted_;
+      at->second.ended_ms = restarted_;
       at->second.ready_ms =
           rounded_up(*restarted_ + std::int64_t{std::max(wait_ms, limits_.host_wait_ms_min)});
     }
