@@ -55,7 +55,7 @@ TEST(HttpReply, EmptyBodiesAreFramed) {
   reply.prepare(chunked_answer(0), {.keeps_alive = true});
   EXPECT_EQ(sent(reply, 9, 1),
             "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-  reply.prepare(chunked_answer(0), {.to_http10 = true});
+  reply.prepare(chunked_answer(0), {.to_http10 = true, .keeps_alive = false});
   EXPECT_EQ(sent(reply, 9, 1),
             "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   EXPECT_TRUE(reply.closes());
