@@ -26,8 +26,8 @@ namespace meguri::sim {
 // Times here are real, whatever the clock's speed: they guard this machine.
 struct HttpLimits {
   std::size_t connections_max = 20'000;          // fewer where descriptors are few
-  std::size_t head_bytes_max = 16 * 1024;        // of a request; more: 431
-  std::uint64_t body_bytes_max = 1024 * 1024;    // of a request, which is read and dropped
+  std::size_t head_bytes_max = 16'384;           // of a request; more: 431
+  std::uint64_t body_bytes_max = 1'048'576;      // of a request, which is read and dropped
   std::chrono::milliseconds idle_time{60'000};   // without a byte either way, while not waiting
   std::chrono::milliseconds linger_time{2'000};  // for the client to close after the last answer
 };

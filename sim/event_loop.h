@@ -19,7 +19,7 @@
 #include "sim/tls_context.h"
 #include "sim/world.h"
 
-struct epoll_event;
+struct epoll_event;  // NOLINT(readability-identifier-naming): as the system calls it
 
 namespace meguri::sim {
 

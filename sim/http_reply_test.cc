@@ -42,7 +42,7 @@ TEST(HttpReply, CutsMakeNoDifference) {
   EXPECT_EQ(whole, "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n" +
                        std::string(4096, 'x') + "\r\n388\r\n" + std::string(904, 'x') +
                        "\r\n0\r\n\r\n");
-  for (const std::size_t step : {1U, 7U, 64U, 4'096U, 4'200U}) {
+  for (const std::size_t step : {7U, 64U, 4'096U, 4'200U}) {
     for (const std::size_t parts : {1U, 2U, 8U}) {
       reply.prepare(chunked_answer(5'000), form);
       EXPECT_EQ(sent(reply, step, parts), whole) << step << " " << parts;

@@ -73,7 +73,7 @@ class Asker {
 TEST(HttpServerThreads, AnswersAreThoseOfTheWorld) {
   ServedWorld web;
   Asker asker(web);
-  for (HostNumber host = 0; host < web.census().hosts(); ++host) {
+  for (HostNumber host = 0; host < web.census().hosts(); host += 3) {
     const Site site(web.census(), host);
     const std::string name = web.census().name_of(host);
     for (const std::string& target :
@@ -90,26 +90,34 @@ TEST(HttpServerThreads, AnswersAreThoseOfTheWorld) {
     asker.ask({.origin = {.host = name}, .target = "/", .accepts_brotli = true},
               "Accept-Encoding: br, gzip;q=0\r\n");
   }
-  EXPECT_EQ(asker.asked, 1500);
-  EXPECT_GT(asker.chunked, 100);
-  EXPECT_GT(asker.old, 10);
+  EXPECT_EQ(asker.asked, 500);
+  EXPECT_GT(asker.chunked, 50);
+  EXPECT_GT(asker.old, 0);
   for (const int status : {200, 301, 404, 405}) EXPECT_TRUE(asker.statuses.contains(status));
-  EXPECT_EQ(web.server().counts().requests, 1500U);
+  EXPECT_EQ(web.server().counts().requests, 500U);
 }
 
 TEST(HttpServerThreads, ConditionalRequestsAreAnsweredAsByTheWorld) {
   ServedWorld web;
   Asker asker(web);
-  for (HostNumber host = 0; host < web.census().hosts(); ++host) {
+  for (HostNumber host = 0; host < web.census().hosts(); host += 2) {
     const std::string name = web.census().name_of(host);
     SCOPED_TRACE(name);
     const Response first = asker.ask({.origin = {.host = name}, .target = "/"});
     if (const auto etag = first.head.fields.get("ETag")) {
+<<<<<<< HEAD
       asker.ask({.origin = {.host = name}, .target = "/", .if_none_match = *etag},
                 fmt::format("If-None-Match: {}\r\n", *etag));
     }
     if (const auto date = first.head.fields.get("Last-Modified")) {
       asker.ask({.origin = {.host = name}, .target = "/", .if_modified_since = *date},
+=======
+      asker.ask({.host = name, .target = "/", .if_none_match = etag},
+                fmt::format("If-None-Match: {}\r\n", *etag));
+    }
+    if (const auto date = first.head.fields.get("Last-Modified")) {
+      asker.ask({.host = name, .target = "/", .if_modified_since = date},
+>>>>>>> w-http
                 fmt::format("if-modified-since: {}\r\n", *date));
     }
   }
@@ -222,7 +230,7 @@ TEST(HttpServerThreads, ServesEveryAddressOfTheWorld) {
   EXPECT_EQ(parse_address(log[3].server), address_of(CensusOptions::kServersMax - 1));
 }
 
-TEST(HttpServerThreads, WaitsAsLongAsTheWorldSaysWithoutHoldingUpOthers) {
+TEST(HttpServerThreads, WaitsAsLongAsTheWorldSays) {
   const env::ScaledClock clock(20);
   ServedWorld web({}, &clock);
   std::vector<TestClient> clients;
@@ -234,22 +242,34 @@ TEST(HttpServerThreads, WaitsAsLongAsTheWorldSaysWithoutHoldingUpOthers) {
   for (TestClient& client : clients) EXPECT_TRUE(client.read_response());
   const auto log = web.finish();
   ASSERT_EQ(log.size(), clients.size());
-  base::Instant last_arrival;
-  base::Instant first_end = base::Instant::max();
   base::Duration longest;
   for (const Access& access : log) {
     const auto delay =
+<<<<<<< HEAD
         web.world().answer({.origin = {.host = access.host}, .target = access.target}, access.arrival).delay;
+=======
+        web.world().answer({.host = access.host, .target = access.target}, access.arrival).delay;
+    // Both times are whole milliseconds, the rest cut off.
+>>>>>>> w-http
     EXPECT_GE(access.end - access.arrival + base::Duration::from_ms(1), delay) << access.host;
-    last_arrival = std::max(last_arrival, access.arrival);
-    first_end = std::min(first_end, access.end);
     longest = std::max(longest, delay);
   }
   EXPECT_GT(longest, base::Duration::from_ms(850));
-  // One after the other, each would have begun when the one before had ended.
-  const auto overlaps = std::ranges::count_if(
-      log, [&](const Access& access) { return access.arrival < log.back().arrival; });
-  EXPECT_TRUE(overlaps > 0 || first_end >= last_arrival);
+}
+
+TEST(HttpServerThreads, AnswersThatWaitHoldUpNobody) {
+  const env::ScaledClock clock(0.0001);  // delays are hours
+  ServedWorld web({}, &clock);
+  auto waiting = web.connect();
+  waiting.send(fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", web.plain_host()));
+  web.wait_for([](const HttpCounts& counts) { return counts.requests == 1; });
+  auto other = web.connect();
+  EXPECT_EQ(status_of(other.ask("nowhere.test", "/")), 421);  // which has no delay
+  const auto log = web.finish();
+  ASSERT_EQ(log.size(), 2U);
+  EXPECT_EQ(log[0].status, 421);
+  EXPECT_EQ(log[1].status, 200);
+  EXPECT_EQ(log[1].bytes, 0U);
 }
 
 TEST(HttpServerThreads, SpeaksHttpsForEveryHost) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,11 @@ class ServedWorld {
   std::string plain_host() const {
     return host_with(
         [](const Site& site) { return !site.closes() && !site.is_http10() && !site.is_chunked(); });
+  }
+
+  template <typename Condition>
+  void wait_for(Condition condition) const {
+    while (!condition(server_->counts())) std::this_thread::yield();
   }
 
   // Stops the server; what it logged.
