@@ -105,19 +105,11 @@ TEST(HttpServerThreads, ConditionalRequestsAreAnsweredAsByTheWorld) {
     SCOPED_TRACE(name);
     const Response first = asker.ask({.origin = {.host = name}, .target = "/"});
     if (const auto etag = first.head.fields.get("ETag")) {
-<<<<<<< HEAD
-      asker.ask({.origin = {.host = name}, .target = "/", .if_none_match = *etag},
+      asker.ask({.origin = {.host = name}, .target = "/", .if_none_match = etag},
                 fmt::format("If-None-Match: {}\r\n", *etag));
     }
     if (const auto date = first.head.fields.get("Last-Modified")) {
-      asker.ask({.origin = {.host = name}, .target = "/", .if_modified_since = *date},
-=======
-      asker.ask({.host = name, .target = "/", .if_none_match = etag},
-                fmt::format("If-None-Match: {}\r\n", *etag));
-    }
-    if (const auto date = first.head.fields.get("Last-Modified")) {
-      asker.ask({.host = name, .target = "/", .if_modified_since = date},
->>>>>>> w-http
+      asker.ask({.origin = {.host = name}, .target = "/", .if_modified_since = date},
                 fmt::format("if-modified-since: {}\r\n", *date));
     }
   }
@@ -245,12 +237,7 @@ TEST(HttpServerThreads, WaitsAsLongAsTheWorldSays) {
   base::Duration longest;
   for (const Access& access : log) {
     const auto delay =
-<<<<<<< HEAD
         web.world().answer({.origin = {.host = access.host}, .target = access.target}, access.arrival).delay;
-=======
-        web.world().answer({.host = access.host, .target = access.target}, access.arrival).delay;
-    // Both times are whole milliseconds, the rest cut off.
->>>>>>> w-http
     EXPECT_GE(access.end - access.arrival + base::Duration::from_ms(1), delay) << access.host;
     longest = std::max(longest, delay);
   }
