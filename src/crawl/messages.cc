@@ -1,0 +1,59 @@
+#include "crawl/messages.h"
+
+#include <array>
+
+namespace meguri::crawl {
+
+std::string_view name_of(Offer offer) {
+  constexpr std::array<std::string_view, 5> kNames = {"seed", "link", "embed", "redirect", "hint"};
+  return kNames[static_cast<std::size_t>(offer)];
+}
+
+std::string_view name_of(VisitOutcome outcome) {
+  constexpr std::array<std::string_view, 5> kNames = {"changed", "unchanged", "gone", "redirected",
+                                                      "error"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+std::string_view name_of(Refusal refusal) {
+  constexpr std::array<std::string_view, 6> kNames = {"robots", "unresolved", "forbidden",
+                                                      "full",   "parked",     "interrupted"};
+  return kNames[static_cast<std::size_t>(refusal)];
+}
+
+bool comes_again(Refusal refusal) {
+  return refusal == Refusal::kFull || refusal == Refusal::kInterrupted;
+}
+
+base::Id page_id_of(std::string_view canonical_url) { return base::Id::of(canonical_url); }
+
+std::uint64_t host_hash_of(std::string_view host) { return base::hash64(host); }
+
+}  // namespace meguri::crawl
+
+namespace meguri::flow {
+
+void Codec<crawl::Candidate>::encode(const crawl::Candidate& item, std::string& out) {
+  put_text(out, item.url);
+  put_text(out, item.via);
+  put_fixed(out, item.depth);
+  put_fixed(out, item.hops);
+  put_fixed(out, static_cast<std::uint8_t>(item.offer));
+}
+
+bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& item) {
+  std::string_view url;
+  std::string_view via;
+  std::uint8_t offer = 0;
+  if (!take_text(bytes, url) || !take_text(bytes, via) || !take_fixed(bytes, item.depth) ||
+      !take_fixed(bytes, item.hops) || !take_fixed(bytes, offer) || !bytes.empty()) {
+    return false;
+  }
+  if (offer > static_cast<std::uint8_t>(crawl::Offer::kHint)) return false;
+  item.url = url;
+  item.via = via;
+  item.offer = static_cast<crawl::Offer>(offer);
+  return true;
+}
+
+}  // namespace meguri::flow
