@@ -166,8 +166,8 @@ base::Result<WrkResult> run_wrk(const Options& options, int core, int port) {
   ::pclose(pipe);
   const double rate = number_after(text, "Requests/sec:");
   if (rate == 0) {
-    return base::fail(base::ErrorCode::kFailed, "wrk measured nothing; is it installed? It said: {}",
-                      text);
+    return base::fail(base::ErrorCode::kFailed,
+                      "wrk measured nothing; is it installed? It said: {}", text);
   }
   const double errors = number_after(text, "Non-2xx or 3xx responses:") +
                         (text.find("Socket errors") == std::string::npos ? 0 : 1);
@@ -269,13 +269,11 @@ base::Status measure_sockets(const Options& options, int client_core, double lim
   const double seconds = options.quick ? 3 : 10;
   report.add("requests over kept-alive connections, one core", result.requests_per_second,
              "requests/s", Goal::at_least(kRequestsGoal));
-  const double cpu =
-      (server.cpu_seconds() - before) / (result.requests_per_second * seconds) * 1e6;
+  const double cpu = (server.cpu_seconds() - before) / (result.requests_per_second * seconds) * 1e6;
   report.add("its CPU per request", cpu, "µs");
   report.add("its CPU against the loop's", cpu / limit, "ratio");
   report.add("answers that were no page", result.errors, "answers", Goal::at_most(0));
-  report.add("memory of a web of 1 M hosts", server.peak_mb(), "MB",
-             Goal::at_most(kMemoryGoalMb));
+  report.add("memory of a web of 1 M hosts", server.peak_mb(), "MB", Goal::at_most(kMemoryGoalMb));
   return {};
 }
 

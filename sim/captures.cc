@@ -31,8 +31,8 @@ std::optional<Instant> time_of(std::string_view word) {
   return std::nullopt;
 }
 
-// The value of "url" in an object of a CDXJ line. Such a line is written by a program, and a URL has
-// no character that JSON escapes but the slash and the ampersand of some writers.
+// The value of "url" in an object of a CDXJ line. Such a line is written by a program, and a URL
+// has no character that JSON escapes but the slash and the ampersand of some writers.
 std::optional<std::string> url_in_json(std::string_view json) {
   std::size_t at = json.find("\"url\"");
   if (at == std::string_view::npos) return std::nullopt;

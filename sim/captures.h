@@ -22,7 +22,8 @@ struct Capture {
 };
 
 // One line for each: a URL and a time (RFC 3339, 14 or 17 digits), separated by blanks, or a line
-// of CDXJ. Empty lines, and lines that begin with '#' or '!', are passed over. Errors name the line.
+// of CDXJ. Empty lines, and lines that begin with '#' or '!', are passed over. Errors name the
+// line.
 base::Result<std::vector<Capture>> parse_captures(std::string_view text);
 
 // [from, to).

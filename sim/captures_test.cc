@@ -28,7 +28,8 @@ TEST(Captures, AreReadInAllTheirForms) {
       "\n"
       "http://a.test/y\t20260102030405678\r\n"
       "!meta {}\n"
-      "test,a)/z 20260102030405 {\"mime\": \"text/html\", \"url\": \"http:\\/\\/a.test/z?a=1\\u0026b\"}");
+      "test,a)/z 20260102030405 {\"mime\": \"text/html\", \"url\": "
+      "\"http:\\/\\/a.test/z?a=1\\u0026b\"}");
   ASSERT_TRUE(captures) << captures.error().message();
   const Instant time = Instant::parse_rfc3339("2026-01-02T03:04:05Z").value();
   const std::vector<Capture> expected = {
@@ -58,8 +59,7 @@ TEST(Captures, OfEveryVersionHoldEverything) {
   for (HostNumber host = 0; host < 40; ++host) {
     const Site site(world.census(), host);
     for (PageNumber page = 0; page < site.pages(); ++page) {
-      const std::string url =
-          "http://" + world.census().name_of(host) + site.address_of(page);
+      const std::string url = "http://" + world.census().name_of(host) + site.address_of(page);
       const auto versions =
           world.page(site, page).history().versions(period.from, period.to, 1'000'000);
       if (!versions.empty()) ++pages;
@@ -85,8 +85,7 @@ TEST(Captures, OfEveryVersionHoldEverything) {
   EXPECT_EQ(none.pages_captured, 0U);
   EXPECT_EQ(none.holdings.recall(), 0);
 
-  const std::string seed =
-      "http://" + world.census().name_of(world.census().host_of_rank(0)) + "/";
+  const std::string seed = "http://" + world.census().name_of(world.census().host_of_rank(0)) + "/";
   const CaptureReport reached =
       judge_captures(world, captures, period, std::vector<std::string>{seed});
   EXPECT_LT(reached.pages, pages);

@@ -98,7 +98,8 @@ TEST(HttpServerAbuseThreads, RequestsMayComeByteByByte) {
   for (const char c : fmt::format("\r\nGET / HTTP/1.1\r\nHost: {}\r\n\r\n", host)) {
     client.send(std::string_view(&c, 1));
   }
-  EXPECT_EQ(body_of(client.read_response()), web.expected({.origin = {.host = host}, .target = "/"}).body);
+  EXPECT_EQ(body_of(client.read_response()),
+            web.expected({.origin = {.host = host}, .target = "/"}).body);
 }
 
 TEST(HttpServerAbuseThreads, RubbishIsRefused) {

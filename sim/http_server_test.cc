@@ -237,7 +237,9 @@ TEST(HttpServerThreads, WaitsAsLongAsTheWorldSays) {
   base::Duration longest;
   for (const Access& access : log) {
     const auto delay =
-        web.world().answer({.origin = {.host = access.host}, .target = access.target}, access.arrival).delay;
+        web.world()
+            .answer({.origin = {.host = access.host}, .target = access.target}, access.arrival)
+            .delay;
     EXPECT_GE(access.end - access.arrival + base::Duration::from_ms(1), delay) << access.host;
     longest = std::max(longest, delay);
   }

@@ -146,8 +146,7 @@ class Walk {
   const web::Robots& robots_of(const std::string& host, const Site& site) {
     const auto [found, is_new] = robots_.try_emplace(host);
     if (is_new && !options_.agent.empty()) {
-      found->second =
-          web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
+      found->second = web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
     }
     return found->second;
   }

@@ -31,7 +31,7 @@ constexpr std::size_t kBytesMin = 1'000;
 constexpr std::size_t kBytesMax = 400'000;
 constexpr std::size_t kParagraphBytes = 600;
 constexpr std::size_t kParagraphReserve = 700;  // the last sentence goes beyond
-constexpr std::size_t kFrameBytes = 1'600;  // head, menu and footer, about
+constexpr std::size_t kFrameBytes = 1'600;      // head, menu and footer, about
 constexpr std::size_t kLinkBytes = 70;
 
 constexpr std::uint64_t kChildren = 6;      // of a page in the tree of its site
@@ -261,9 +261,8 @@ void Page::append_frames(std::span<const std::uint64_t> paragraphs,
   out->append("</noframes>\n</html>\n");
 }
 
-void Page::append_paragraphs(std::span<const std::uint64_t> keys,
-                             const std::vector<OutLink>& links, const Origin& origin,
-                             std::string* out) const {
+void Page::append_paragraphs(std::span<const std::uint64_t> keys, const std::vector<OutLink>& links,
+                             const Origin& origin, std::string* out) const {
   const auto inserter = [out] { return std::back_inserter(*out); };
   std::vector<const OutLink*> anchors;
   for (const OutLink& link : links) {

@@ -189,11 +189,9 @@ const Pool& pool_of(const Script& script) {
     case Language::kJapanese: break;
   }
   switch (script.charset) {
-    case web::Charset::kShiftJis:
-      return the_pool<Language::kJapanese, web::Charset::kShiftJis>();
+    case web::Charset::kShiftJis: return the_pool<Language::kJapanese, web::Charset::kShiftJis>();
     case web::Charset::kEucJp: return the_pool<Language::kJapanese, web::Charset::kEucJp>();
-    case web::Charset::kIso2022Jp:
-      return the_pool<Language::kJapanese, web::Charset::kIso2022Jp>();
+    case web::Charset::kIso2022Jp: return the_pool<Language::kJapanese, web::Charset::kIso2022Jp>();
     default: return the_pool<Language::kJapanese>();
   }
 }

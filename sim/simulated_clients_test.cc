@@ -105,7 +105,8 @@ TEST(SimulatedHttpClient, AnswersWhatTheWorldAnswersWhenItsTimeHasCome) {
   EXPECT_TRUE(rig.http.take().empty());
   EXPECT_EQ(rig.http.in_flight(), 1U);
   const Instant arrival = kStart + Duration::from_ms(20);
-  const Answer answer = rig.world.answer({.origin = {.host = request.host}, .target = "/"}, arrival);
+  const Answer answer =
+      rig.world.answer({.origin = {.host = request.host}, .target = "/"}, arrival);
   EXPECT_GE(rig.http.next_event(), Ticks() + Duration::from_ms(20) + answer.delay);
   const auto results = rig.run(rig.http);
   ASSERT_EQ(results.size(), 1U);

@@ -13,9 +13,9 @@ std::string_view reason_of(int status);
 
 // What the request decides about the form of its answer.
 struct WireForm {
-  bool is_head = false;          // the answer to a HEAD request: no length, since nobody made a body
-  bool to_http10 = false;        // the client knows no chunks
-  bool keeps_alive = true;       // the client would stay
+  bool is_head = false;     // the answer to a HEAD request: no length, since nobody made a body
+  bool to_http10 = false;   // the client knows no chunks
+  bool keeps_alive = true;  // the client would stay
   bool says_keep_alive = false;  // and must be told so, as in HTTP/1.0
 };
 

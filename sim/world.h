@@ -41,7 +41,7 @@ struct WorldOptions {
 
 struct Request {
   std::string_view method = "GET";
-  Origin origin = {};  // as in the request's Host field
+  Origin origin = {};            // as in the request's Host field
   std::string_view target = {};  // path and query, as sent
   std::optional<std::string_view> if_none_match = std::nullopt;
   std::optional<std::string_view> if_modified_since = std::nullopt;

@@ -165,10 +165,10 @@ TEST(World, SizesAndCompressionAreThoseOfRealPages) {
       if (answer.status != 200) continue;
       uLongf size = compressBound(answer.body.size());
       std::string out(size, '\0');
-      ASSERT_EQ(compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                          reinterpret_cast<const Bytef*>(answer.body.data()), answer.body.size(),
-                          6),
-                Z_OK);
+      ASSERT_EQ(
+          compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                    reinterpret_cast<const Bytef*>(answer.body.data()), answer.body.size(), 6),
+          Z_OK);
       bytes += static_cast<double>(answer.body.size());
       packed += static_cast<double>(answer.body.size()) / static_cast<double>(size);
       ++count;

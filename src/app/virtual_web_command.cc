@@ -91,8 +91,9 @@ class VirtualWebCommand final : public Command {
     options.option("--log", "FILE", log_, "Append every request to this file");
     options.option("--for", "DURATION", for_, "Stop after so much real time");
     options.flag("--json", json_, "Print one JSON object when ready");
-    check_options_ = options.add_command("check", "Judge a crawler by the log, an archive by its captures",
-                                         "meguri virtual-web check --hosts 50 --log access.log");
+    check_options_ =
+        options.add_command("check", "Judge a crawler by the log, an archive by its captures",
+                            "meguri virtual-web check --hosts 50 --log access.log");
     check_.declare(*check_options_);
     pages_options_ = options.add_command("pages", "List every page and its true versions",
                                          "meguri virtual-web pages --hosts 50 --until now");
@@ -174,9 +175,12 @@ class VirtualWebCommand final : public Command {
     const std::string port = server.port() == 80 ? "" : fmt::format(":{}", server.port());
     const std::string seed = sim::Origin{"http", first, port}.text() + "/";
     if (json_) {
-      nlohmann::json ready = {{"hosts", census.hosts()},   {"pages", census.pages()},
-                              {"servers", census.servers()}, {"seed", census.seed()},
-                              {"port", server.port()},     {"dns", fmt::format("127.0.0.1:{}", names.port())},
+      nlohmann::json ready = {{"hosts", census.hosts()},
+                              {"pages", census.pages()},
+                              {"servers", census.servers()},
+                              {"seed", census.seed()},
+                              {"port", server.port()},
+                              {"dns", fmt::format("127.0.0.1:{}", names.port())},
                               {"first", seed}};
       if (server.tls_port()) {
         ready["https_port"] = *server.tls_port();
@@ -187,7 +191,8 @@ class VirtualWebCommand final : public Command {
     }
     out.print("{} hosts with {} pages on {} servers; begin at {}; HTTP on port {}", census.hosts(),
               census.pages(), census.servers(), seed, server.port());
-    if (server.tls_port()) out.print(", HTTPS on port {} (authority in {})", *server.tls_port(), ca_);
+    if (server.tls_port())
+      out.print(", HTTPS on port {} (authority in {})", *server.tls_port(), ca_);
     out.print(", names from 127.0.0.1:{}\n", names.port());
   }
 

@@ -65,8 +65,8 @@ class Lister {
     }
     nlohmann::json list = nlohmann::json::array();
     for (const sim::Version& version : versions) {
-      list.push_back({{"since", version.since.to_rfc3339_ms()},
-                      {"id", fmt::format("{:016x}", version.id)}});
+      list.push_back(
+          {{"since", version.since.to_rfc3339_ms()}, {"id", fmt::format("{:016x}", version.id)}});
     }
     out_.print("{}\n", nlohmann::json{{"url", url},
                                       {"status", status},
@@ -88,7 +88,8 @@ class Lister {
 void VirtualWebPages::declare(Options options) {
   world_.declare(options);
   speed_.declare(options);
-  options.option("--from", "TIME", from_, "Versions that were there from then on (default: --start)");
+  options.option("--from", "TIME", from_,
+                 "Versions that were there from then on (default: --start)");
   options.option("--until", "TIME", until_, "Up to then (default: now, by the web's clock)");
   options.list("--host", "NAME", hosts_, "Only this host; may be given more than once");
   options.list("--reachable-from", "URL", reachable_from_,

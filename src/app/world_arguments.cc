@@ -18,7 +18,8 @@ constexpr base::Instant kStart = base::Instant::from_ms(1'767'225'600'000);  // 
 
 void WorldArguments::declare(Options options) {
   options.option("--hosts", "N", hosts_, "How many hosts it has (default: 100)");
-  options.option("--pages", "N", pages_, "How many pages all have together (default: 10000, or ten a host)");
+  options.option("--pages", "N", pages_,
+                 "How many pages all have together (default: 10000, or ten a host)");
   options.option("--seed", "N", seed_, "Which of all such webs (default: 1)");
   options.option("--servers", "N", servers_, "On how many addresses (default: a third of hosts)");
   options.option("--start", "TIME", start_,
