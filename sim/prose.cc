@@ -16,7 +16,8 @@ using Words = std::span<const std::string_view>;
 
 enum Purpose : std::uint64_t { kProse = 400, kTitle, kSentence };
 
-constexpr std::size_t kSentences = 2048;  // of a language: they stay in a cache
+constexpr std::size_t kSentences = 4096;  // of a language: few enough to stay in a cache
+constexpr std::size_t kRun = 4;           // sentences that are taken together
 
 constexpr auto kEnglish = std::to_array<std::string_view>(
     {"the",     "of",      "and",    "to",      "in",     "is",     "that",    "for",     "it",
@@ -149,7 +150,7 @@ class Pool {
       Dice dice{kSentence, static_cast<std::uint64_t>(script.language), i};
       std::string sentence;
       append_sentence(script.language, dice, &sentence);
-      utf8_bytes_[i] = static_cast<std::uint32_t>(sentence.size());
+      utf8_begins_[i + 1] = utf8_begins_[i] + static_cast<std::uint32_t>(sentence.size());
       begins_[i] = static_cast<std::uint32_t>(text_.size());
       std::string_view bytes = sentence = encoded(sentence, script.charset);
       if (script.charset == web::Charset::kIso2022Jp) {
@@ -161,15 +162,16 @@ class Pool {
     begins_[kSentences] = static_cast<std::uint32_t>(text_.size());
   }
 
-  std::string_view sentence(std::size_t i) const {
-    return std::string_view(text_).substr(begins_[i], begins_[i + 1] - begins_[i]);
+  // Some that follow each other, from the i-th on.
+  std::string_view run(std::size_t i) const {
+    return std::string_view(text_).substr(begins_[i], begins_[i + kRun] - begins_[i]);
   }
-  std::size_t utf8_bytes(std::size_t i) const { return utf8_bytes_[i]; }
+  std::size_t utf8_bytes(std::size_t i) const { return utf8_begins_[i + kRun] - utf8_begins_[i]; }
 
  private:
   std::string text_;
   std::array<std::uint32_t, kSentences + 1> begins_{};
-  std::array<std::uint32_t, kSentences> utf8_bytes_{};
+  std::array<std::uint32_t, kSentences + 1> utf8_begins_{};
 };
 
 // Made when first asked for.
@@ -205,9 +207,9 @@ void append_prose(const Script& script, std::uint64_t key, std::size_t bytes_min
   const bool shifts = script.charset == web::Charset::kIso2022Jp;
   if (shifts) out->append(kShiftIn);
   for (std::size_t bytes = 0; bytes < bytes_min;) {
-    const std::size_t i = dice.below(kSentences);
+    const std::size_t i = dice.below(kSentences - kRun);
     bytes += pool.utf8_bytes(i);
-    out->append(pool.sentence(i));
+    out->append(pool.run(i));
   }
   if (shifts) out->append(kShiftOut);
 }

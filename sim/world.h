@@ -102,7 +102,7 @@ class World {
 
   Place place_of(const Site& site, std::string_view target) const;
   // What a visitor without validators is told: 200, 404, 410, or 500 and 503 for the hour.
-  int status_of(const Site& site, PageNumber page, base::Instant now) const;
+  int status_of(const Site& site, PageNumber number, base::Instant now) const;
   static int status_of_redirect(PageNumber page) { return page % 2 == 0 ? 301 : 302; }
   // Those that the feed of a site shows, the last changed first.
   std::vector<PageNumber> feed_pages(const Site& site, base::Instant now) const;
