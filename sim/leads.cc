@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -96,43 +97,72 @@ class Finder {
   std::vector<Lead> leads_;
 };
 
+// Host and target of a URL in canonical form; nullopt if it is none of the web's.
+std::optional<Lead> lead_of_url(std::string_view text) {
+  const auto url = web::Url::parse(text);
+  if (!url || !url->is_http()) return std::nullopt;
+  const web::Url canonical = web::canonical(*url);
+  Lead lead{LeadKind::kLink, std::string(canonical.host()), std::string(canonical.path())};
+  if (canonical.has_query()) lead.target.append("?").append(canonical.query());
+  return lead;
+}
+
+// Which leads a crawler follows.
+class Rules {
+ public:
+  Rules(const World& world, const ReachOptions& options) : world_(world), options_(options) {}
+
+  bool follows(const Lead& lead) {
+    if (lead.kind == LeadKind::kEmbed && !options_.embeds) return false;
+    if (lead.kind == LeadKind::kHint && !options_.hints) return false;
+    if (lead.kind != LeadKind::kEmbed && options_.in_scope && !options_.in_scope(lead.host)) {
+      return false;
+    }
+    const auto number = world_.census().host_of_name(lead.host);
+    return number && robots_of(lead.host, *number).check(lead.target).allowed;
+  }
+
+ private:
+  const web::Robots& robots_of(const std::string& host, HostNumber number) {
+    const auto [found, is_new] = robots_.try_emplace(host);
+    if (is_new && !options_.agent.empty()) {
+      const Site site(world_.census(), number);
+      found->second = web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
+    }
+    return found->second;
+  }
+
+  const World& world_;
+  const ReachOptions& options_;
+  std::unordered_map<std::string, web::Robots> robots_;
+};
+
 // A walk over the web, breadth first.
 class Walk {
  public:
-  Walk(const World& world, const ReachOptions& options) : world_(world), options_(options) {}
+  Walk(const World& world, const ReachOptions& options)
+      : world_(world), options_(options), rules_(world, options) {}
 
   std::vector<Reached> run() {
     for (const std::string& seed : options_.seeds) {
-      const auto url = web::Url::parse(seed);
-      if (!url || !url->is_http()) continue;
-      const web::Url canonical = web::canonical(*url);
-      std::string target(canonical.path());
-      if (canonical.has_query()) target.append("?").append(canonical.query());
-      visit(std::string(canonical.host()), std::move(target), false);
+      if (auto lead = lead_of_url(seed)) visit(std::move(*lead));
     }
-    for (std::size_t i = 0; i < found_.size(); ++i) follow(i);
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      // A copy: what is found may move the others.
+      const Reached from = found_[i];
+      for (Lead& lead : leads_of(world_, from.host, from.target, options_.at)) {
+        visit(std::move(lead));
+      }
+    }
     return std::move(found_);
   }
 
  private:
-  void follow(std::size_t i) {
-    // A copy: what is found may move the others.
-    const Reached from = found_[i];
-    for (Lead& lead : leads_of(world_, from.host, from.target, options_.at)) {
-      if (lead.kind == LeadKind::kEmbed && !options_.embeds) continue;
-      if (lead.kind == LeadKind::kHint && !options_.hints) continue;
-      visit(std::move(lead.host), std::move(lead.target), lead.kind == LeadKind::kEmbed);
-    }
-  }
-
-  void visit(std::string host, std::string target, bool is_embed) {
-    if (!is_embed && options_.in_scope && !options_.in_scope(host)) return;
-    const auto number = world_.census().host_of_name(host);
-    if (!number || !seen_.insert(host + target).second) return;
-    const Site site(world_.census(), *number);
-    if (!robots_of(host, site).check(target).allowed) return;
-    const Place place = world_.place_of(site, target);
-    Reached reached{std::move(host), std::move(target), place.kind, 200};
+  void visit(Lead&& lead) {
+    if (!rules_.follows(lead) || !seen_.insert(lead.host + lead.target).second) return;
+    const Site site(world_.census(), *world_.census().host_of_name(lead.host));
+    const Place place = world_.place_of(site, lead.target);
+    Reached reached{std::move(lead.host), std::move(lead.target), place.kind, 200};
     if (place.kind == Place::Kind::kPage) {
       reached.status = world_.status_of(site, place.page, options_.at);
     } else if (place.kind == Place::Kind::kRedirect) {
@@ -143,19 +173,11 @@ class Walk {
     found_.push_back(std::move(reached));
   }
 
-  const web::Robots& robots_of(const std::string& host, const Site& site) {
-    const auto [found, is_new] = robots_.try_emplace(host);
-    if (is_new && !options_.agent.empty()) {
-      found->second = web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
-    }
-    return found->second;
-  }
-
   const World& world_;
   const ReachOptions& options_;
+  Rules rules_;
   std::vector<Reached> found_;
   std::unordered_set<std::string> seen_;
-  std::unordered_map<std::string, web::Robots> robots_;
 };
 
 }  // namespace
@@ -170,6 +192,29 @@ std::vector<Lead> leads_of(const World& world, std::string_view host, std::strin
 
 std::vector<Reached> reachable(const World& world, const ReachOptions& options) {
   return Walk(world, options).run();
+}
+
+std::vector<Lead> left_out(const World& world, std::span<const Access> log,
+                           const ReachOptions& options) {
+  std::unordered_set<std::string> seen;
+  for (const Access& access : log) seen.insert(access.host + access.target);
+  Rules rules(world, options);
+  std::vector<Lead> found;
+  const auto look = [&](Lead&& lead) {
+    if (seen.contains(lead.host + lead.target) || !rules.follows(lead)) return;
+    seen.insert(lead.host + lead.target);
+    found.push_back(std::move(lead));
+  };
+  for (const std::string& seed : options.seeds) {
+    if (auto lead = lead_of_url(seed)) look(std::move(*lead));
+  }
+  for (const Access& access : log) {
+    if (access.status >= 400) continue;
+    for (Lead& lead : leads_of(world, access.host, access.target, access.arrival)) {
+      look(std::move(lead));
+    }
+  }
+  return found;
 }
 
 }  // namespace meguri::sim

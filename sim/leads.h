@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.h"
+#include "sim/access_log.h"
 #include "sim/world.h"
 
 namespace meguri::sim {
@@ -55,5 +57,11 @@ struct Reached {
 // All that a crawler reaches, in the order in which it would come to it, breadth first. What robots
 // rules forbid is not reached. Memory grows with what is found.
 std::vector<Reached> reachable(const World& world, const ReachOptions& options);
+
+// Where the answers of a log lead to that nobody went, each once, in order of discovery: what a
+// crawl of everything has left out. Seeds are leads; the rules are those of `options`, whose time
+// is not used: each answer leads where it did when it was given.
+std::vector<Lead> left_out(const World& world, std::span<const Access> log,
+                           const ReachOptions& options);
 
 }  // namespace meguri::sim

@@ -88,6 +88,43 @@ TEST(Leads, ScopeRobotsEmbedsAndHintsCanBeChosen) {
   }
 }
 
+TEST(Leads, WhatACrawlLeavesOutIsFound) {
+  const World world = small_world();
+  const std::string first = "http://" + world.census().name_of(world.census().host_of_rank(0)) + "/";
+  ReachOptions options;
+  options.seeds = {first};
+  options.hints = true;
+  std::vector<Access> log;
+  Instant now = kNow;
+  crawl_politely(world, first, [&](const std::string& host, const std::string& target) {
+    Request request;
+    request.origin.host = host;
+    request.target = target;
+    Answer answer = world.answer(request, now);
+    log.push_back({now, now, "s", host, target, answer.status, 1});
+    now = now + Duration::seconds(10);
+    return answer;
+  });
+  // Adverts: which images they show is chance.
+  const auto missing = [&] {
+    std::vector<std::string> targets;
+    for (const Lead& lead : left_out(world, log, options)) {
+      if (!is_shown_by_chance(lead.target)) targets.push_back(lead.host + lead.target);
+    }
+    return targets;
+  };
+  EXPECT_EQ(missing(), std::vector<std::string>{});
+  const auto gone = std::ranges::find_if(log, [](const Access& access) {
+    return access.status == 200 && access.target.ends_with(".html");
+  });
+  ASSERT_NE(gone, log.end());
+  const std::string left = gone->host + gone->target;
+  log.erase(gone);
+  EXPECT_EQ(missing(), std::vector<std::string>{left});
+  log.clear();
+  EXPECT_EQ(missing().size(), 1U);  // the seed
+}
+
 TEST(Leads, ErrorsAndStrangersLeadNowhere) {
   const World world = small_world();
   const std::string host = world.census().name_of(0);
