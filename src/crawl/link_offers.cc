@@ -1,10 +1,12 @@
 #include "crawl/link_offers.h"
 
+#include <cstdint>
 #include <limits>
 #include <string>
-#include <unordered_map>
-#include <utility>
 
+#include "base/hash.h"
+#include "crawl/index_table.h"
+#include "crawl/slab.h"
 #include "web/canonical.h"
 
 namespace meguri::crawl {
@@ -36,25 +38,29 @@ std::uint32_t depth_below(std::uint32_t depth) {
 
 std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from) {
   std::vector<Candidate> offers;
-  offers.reserve(page.links.size());  // the views below stay where they are
-  std::unordered_map<std::string_view, Candidate*> seen;
-  seen.reserve(page.links.size());
+  offers.reserve(page.links.size());
+  std::vector<std::uint64_t> hashes;  // of their URLs
+  hashes.reserve(page.links.size());
+  IndexTable seen;
   for (const web::PageLink& link : page.links) {
     const auto offer = offer_of(link, page.directives.nofollow);
     if (!offer) continue;
-    std::string url = web::canonical(link.url).href();
-    if (url == from.url) continue;
+    const web::Url url = web::canonical(link.url);
+    if (url.href() == from.url) continue;
     const auto depth = *offer == Offer::kEmbed ? from.depth : depth_below(from.depth);
-    if (const auto found = seen.find(url); found != seen.end()) {
-      Candidate& earlier = *found->second;
-      if (strength_of(*offer) <= strength_of(earlier.offer)) continue;
-      earlier.offer = *offer;
-      earlier.depth = depth;
+    const std::uint64_t hash = base::hash64(url.href());
+    const Index earlier = seen.find(hash, [&hashes](Index i) { return hashes[i]; });
+    if (earlier != kNoIndex) {
+      Candidate& known = offers[earlier];
+      if (strength_of(*offer) <= strength_of(known.offer)) continue;
+      known.offer = *offer;
+      known.depth = depth;
       continue;
     }
+    seen.insert(hash, static_cast<Index>(offers.size()));
+    hashes.push_back(hash);
     offers.push_back(
-        {.url = std::move(url), .via = from.url, .depth = depth, .hops = 0, .offer = *offer});
-    seen.emplace(offers.back().url, &offers.back());
+        {.url = url.href(), .via = from.url, .depth = depth, .hops = 0, .offer = *offer});
   }
   return offers;
 }
