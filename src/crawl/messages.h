@@ -134,7 +134,8 @@ struct HostNews {
   int status = 0;
   base::Instant finished;
   base::Duration duration;
-  std::string robots;  // the text, for a visit to robots.txt that was answered with 2xx
+  std::string robots;    // the text, for a visit to robots.txt that was answered with 2xx
+  std::string redirect;  // where it was sent, absolute; empty: nowhere
 };
 
 // HostDirectory to Resolver, and back.

@@ -46,6 +46,7 @@ struct CrawlOptions {
 
   std::string agent = "meguri";  // the name that robots.txt knows us by
   std::string user_agent;        // as sent; holds the agent's name and a contact
+  std::string accept_language;   // as sent; empty: not sent
   bool obeys_robots = true;
   base::Duration robots_age_max = base::Duration::hours(24);
   base::Duration crawl_delay_max = base::Duration::hours(1);  // a host that asks for more is parked

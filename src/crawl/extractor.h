@@ -1,0 +1,44 @@
+// Extractor: reads an answer and makes of it what the archive stores and what the crawl learns.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "crawl/messages.h"
+#include "crawl/options.h"
+#include "crawl/visit_records.h"
+#include "flow/module.h"
+#include "web/http_head.h"
+#include "web/page.h"
+#include "web/url.h"
+
+namespace meguri::crawl {
+
+// A cpu module without state. Every answer leads to exactly one Finding, with records in any case:
+// a response, a revisit, or metadata that say why there is neither. Only pages with new content are
+// read for links; bodies are decoded for that alone and stored as they came.
+//
+// A page that says noarchive, where these are not kept, is kChanged without a version: its links
+// count, and of its content only the fact is recorded.
+class Extractor final : public flow::Module {
+ public:
+  explicit Extractor(const CrawlOptions& options);
+
+  flow::In<Answer> answers = in<&Extractor::on_answer>("answers");
+  flow::Out<Finding> findings = out<Finding>("findings");
+
+ private:
+  void on_answer(Answer&& answer);
+  base::Status start() override;
+
+  void take_failure(const Answer& answer, const web::HttpHead& head, Finding& finding);
+  void take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding);
+  void take_page(const ReadAnswer& read, const web::Url& url, Finding& finding);
+  web::Page read(const ReadAnswer& read, const web::Url& url) const;
+
+  const CrawlOptions options_;
+  std::unique_ptr<VisitRecords> records_;
+};
+
+}  // namespace meguri::crawl

@@ -1,0 +1,344 @@
+#include "crawl/extractor.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "archive/gzip_writer.h"
+#include "crawl/warc_testing.h"
+#include "flow/testing.h"
+
+namespace meguri::crawl {
+namespace {
+
+using base::Duration;
+using base::Instant;
+using fetch::FetchOutcome;
+using flow::testing::AnyEngine;
+using flow::testing::EngineKind;
+using testing::read_records;
+
+constexpr std::string_view kUrl = "http://example.org/dir/page";
+
+class AnswerSource final : public flow::Module {
+ public:
+  explicit AnswerSource(std::vector<Answer> all) : all_(std::move(all)) {}
+  flow::Out<Answer> answers = out<Answer>("answers");
+
+ private:
+  bool produce() override {
+    if (next_ == all_.size()) return false;
+    answers.emit(all_[next_++]);
+    return next_ < all_.size();
+  }
+  const std::vector<Answer> all_;
+  std::size_t next_ = 0;
+};
+
+class FindingSink final : public flow::Module {
+ public:
+  flow::In<Finding> findings = in<&FindingSink::on_finding>("findings");
+  std::vector<Finding> got;
+
+ private:
+  void on_finding(Finding&& finding) { got.push_back(std::move(finding)); }
+};
+
+std::vector<Finding> extract_all(EngineKind kind, const std::vector<Answer>& answers,
+                                 const CrawlOptions& options = {}, std::size_t instances = 1) {
+  flow::Graph graph;
+  auto source = graph.add<AnswerSource>("source", {}, answers);
+  auto extractor = graph.add<Extractor>("extractor", {.instances = instances}, options);
+  auto sink = graph.add<FindingSink>("sink", {});
+  graph.connect(source, &AnswerSource::answers, extractor, &Extractor::answers);
+  graph.connect(extractor, &Extractor::findings, sink, &FindingSink::findings);
+  AnyEngine engine(kind, std::move(graph));
+  EXPECT_TRUE(engine->start());
+  EXPECT_TRUE(engine->drain());
+  return std::move(engine->module(sink).got);
+}
+
+Finding extract(const Answer& answer, const CrawlOptions& options = {}) {
+  auto findings = extract_all(EngineKind::kSimulation, {answer}, options);
+  EXPECT_EQ(findings.size(), 1U);
+  return findings.empty() ? Finding() : std::move(findings.front());
+}
+
+const Instant kNow = Instant::from_ms(1'767'225'600'000);
+
+Answer answer_of(int status, std::string_view fields, std::string body,
+                 std::string_view url = kUrl) {
+  Answer answer;
+  Candidate& candidate = answer.visit.page.candidate;
+  candidate = {.url = std::string(url),
+               .via = "http://example.org/",
+               .depth = 2,
+               .hops = 1,
+               .offer = Offer::kLink};
+  answer.visit.page.id = page_id_of(url);
+  fetch::Fetched& fetched = answer.fetched;
+  fetched.outcome = FetchOutcome::kAnswered;
+  fetched.status = status;
+  fetched.request_head = "GET /dir/page HTTP/1.1\r\nHost: example.org\r\n\r\n";
+  fetched.response_head = fmt::format("HTTP/1.1 {} Some\r\n{}\r\n", status, fields);
+  fetched.body = std::move(body);
+  fetched.connected = fetch::Endpoint{fetch::IpAddress::v4(0xC0000201), 80};
+  fetched.times.started = base::Ticks::from_ms(1000);
+  fetched.times.finished = base::Ticks::from_ms(1250);
+  fetched.times.started_utc = kNow;
+  fetched.times.finished_utc = kNow + Duration::from_ms(250);
+  return answer;
+}
+
+Answer robots_answer(int status, std::string_view fields, std::string body) {
+  Answer answer = answer_of(status, fields, std::move(body), "http://example.org/robots.txt");
+  answer.visit.purpose = Purpose::kRobots;
+  answer.visit.page.id = {};
+  return answer;
+}
+
+// The version that an earlier visit stored, one hour ago.
+PriorVersion prior_of(std::string_view body) {
+  PriorVersion prior;
+  prior.etag = "\"old\"";
+  prior.last_modified = "Thu, 01 Jan 2026 00:00:00 GMT";
+  prior.digest = archive::Sha1().of(body);
+  prior.record.bytes[0] = 9;
+  prior.date = kNow - Duration::hours(1);
+  return prior;
+}
+
+TEST(Extractor, StoresAPageAndOffersItsLinks) {
+  const Answer answer =
+      answer_of(200, "Content-Type: text/html\r\nETag: \"e\"\r\nLast-Modified: then\r\n",
+                "<a href=/next>n</a>");
+  const Finding finding = extract(answer);
+  ASSERT_TRUE(finding.report);
+  EXPECT_EQ(finding.report->id, page_id_of(kUrl));
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
+  EXPECT_EQ(finding.report->status, 200);
+  EXPECT_EQ(finding.report->date, kNow);
+  ASSERT_EQ(finding.candidates.size(), 1U);
+  EXPECT_EQ(finding.candidates[0].url, "http://example.org/next");
+  EXPECT_EQ(finding.candidates[0].depth, 3U);
+  const auto records = read_records(finding.records.bytes);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].type, "response");
+  EXPECT_EQ(records[0].url, kUrl);
+  EXPECT_TRUE(records[0].block.ends_with("<a href=/next>n</a>"));
+  EXPECT_EQ(records[1].type, "request");
+  const PriorVersion expected{.etag = "\"e\"",
+                              .last_modified = "then",
+                              .digest = archive::Sha1().of(answer.fetched.body),
+                              .record = finding.records.first_id,
+                              .date = kNow};
+  EXPECT_EQ(finding.report->version, expected);
+  EXPECT_EQ(records[0].id, finding.records.first_id.to_string());
+}
+
+TEST(Extractor, TellsOfTheHost) {
+  const HostNews news = extract(answer_of(503, "", "busy")).host;
+  EXPECT_EQ(news.host, "example.org");
+  EXPECT_EQ(news.purpose, Purpose::kPage);
+  EXPECT_EQ(news.fetch, FetchOutcome::kAnswered);
+  EXPECT_EQ(news.status, 503);
+  EXPECT_EQ(news.duration, Duration::from_ms(250));
+  EXPECT_EQ(news.finished, kNow + Duration::from_ms(250));
+  EXPECT_EQ(news.robots, "");
+}
+
+TEST(Extractor, ReadsThroughContentCodings) {
+  std::string packed;
+  archive::GzipWriter(6).append_member("<a href=/next>n</a>", &packed);
+  const Finding finding =
+      extract(answer_of(200, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed));
+  EXPECT_EQ(finding.candidates.size(), 1U);
+  EXPECT_TRUE(read_records(finding.records.bytes)[0].block.ends_with(packed))
+      << "stored as it came";
+}
+
+TEST(Extractor, ConfirmsThePriorVersionByA304) {
+  Answer answer = answer_of(304, "ETag: \"new\"\r\n", "");
+  answer.visit.page.prior = prior_of("<a href=/x>");
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kUnchanged);
+  PriorVersion expected = prior_of("<a href=/x>");
+  expected.etag = "\"new\"";
+  EXPECT_EQ(finding.report->version, expected);
+  const auto records = read_records(finding.records.bytes);
+  EXPECT_EQ(records[0].type, "revisit");
+  EXPECT_EQ(records[0].refers_to, expected.record.to_string());
+}
+
+TEST(Extractor, ConfirmsThePriorVersionByItsDigest) {
+  Answer answer = answer_of(200, "Content-Type: text/html\r\n", "<a href=/x>");
+  answer.visit.page.prior = prior_of("<a href=/x>");
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kUnchanged);
+  EXPECT_EQ(finding.report->version->record, prior_of("").record);
+  EXPECT_EQ(finding.report->version->etag, "") << "the server names none any more";
+  EXPECT_TRUE(finding.candidates.empty()) << "they were offered with that version";
+  EXPECT_EQ(read_records(finding.records.bytes)[0].type, "revisit");
+}
+
+TEST(Extractor, WritesNoRevisitOfTheSameSecond) {
+  Answer answer = answer_of(200, "Content-Type: text/html\r\n", "<a href=/x>");
+  answer.visit.page.prior = prior_of("<a href=/x>");
+  answer.visit.page.prior->date = kNow;
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kUnchanged);
+  EXPECT_EQ(read_records(finding.records.bytes)[0].type, "response");
+}
+
+TEST(Extractor, StoresANewVersion) {
+  Answer answer = answer_of(200, "", "new");
+  answer.visit.page.prior = prior_of("old");
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
+  EXPECT_EQ(finding.report->version->record, finding.records.first_id);
+}
+
+TEST(Extractor, OffersTheTargetOfARedirect) {
+  const Finding finding = extract(answer_of(302, "Location: //example.net/x#y\r\n", "<a href=/n>"));
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kRedirected);
+  EXPECT_FALSE(finding.report->version);
+  ASSERT_EQ(finding.candidates.size(), 1U);
+  const Candidate expected = {.url = "http://example.net/x",
+                              .via = std::string(kUrl),
+                              .depth = 2,
+                              .hops = 2,
+                              .offer = Offer::kRedirect};
+  EXPECT_EQ(finding.candidates[0], expected);
+}
+
+TEST(Extractor, KnowsTheOtherOutcomes) {
+  const auto outcome = [](int status, std::string_view fields = "") {
+    const Finding finding = extract(answer_of(status, fields, "<a href=/x>"));
+    EXPECT_TRUE(finding.candidates.empty());
+    EXPECT_FALSE(finding.report->version);
+    EXPECT_EQ(read_records(finding.records.bytes)[0].type, "response");
+    return finding.report->outcome;
+  };
+  EXPECT_EQ(outcome(404), VisitOutcome::kGone);
+  EXPECT_EQ(outcome(410), VisitOutcome::kGone);
+  EXPECT_EQ(outcome(301), VisitOutcome::kError) << "to nowhere";
+  EXPECT_EQ(outcome(301, "Location: mailto:a@b.c\r\n"), VisitOutcome::kRedirected);
+  EXPECT_EQ(outcome(304), VisitOutcome::kError) << "nothing was known before";
+  EXPECT_EQ(outcome(500), VisitOutcome::kError);
+}
+
+TEST(Extractor, KeepsNoValidatorsOfABodyThatWasCut) {
+  Answer answer = answer_of(200, "ETag: \"e\"\r\nLast-Modified: then\r\n", "half");
+  answer.fetched.truncation = fetch::Truncation::kDisconnect;
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
+  EXPECT_EQ(finding.report->version->etag, "");
+  EXPECT_EQ(finding.report->version->last_modified, "");
+}
+
+TEST(Extractor, KeepsNoValidatorThatIsTooLong) {
+  const std::string tag(kValidatorBytesMax + 1, 'e');
+  const Finding finding = extract(answer_of(200, fmt::format("ETag: {}\r\n", tag), "x"));
+  EXPECT_EQ(finding.report->version->etag, "");
+}
+
+TEST(Extractor, RecordsWhyAFetchFailed) {
+  Answer answer = answer_of(0, "", "");
+  answer.fetched.outcome = FetchOutcome::kConnectTimeout;
+  answer.fetched.error = "no answer in 10 s";
+  answer.fetched.response_head.clear();
+  answer.fetched.connected.reset();
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kError);
+  EXPECT_EQ(finding.report->fetch, FetchOutcome::kConnectTimeout);
+  EXPECT_EQ(finding.host.fetch, FetchOutcome::kConnectTimeout);
+  const auto records = read_records(finding.records.bytes);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].type, "metadata");
+  EXPECT_NE(records[0].block.find("connect_timeout"), std::string::npos);
+  EXPECT_NE(records[0].block.find("no answer in 10 s"), std::string::npos);
+}
+
+TEST(Extractor, TakesAHeadWithoutAStatusForNoAnswer) {
+  Answer answer = answer_of(200, "", "<html>");
+  answer.fetched.response_head = "hello\r\n\r\n";
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->fetch, FetchOutcome::kBadResponse);
+  EXPECT_EQ(finding.report->status, 0);
+  EXPECT_EQ(read_records(finding.records.bytes)[0].type, "metadata");
+}
+
+TEST(Extractor, KeepsNoarchivePagesOnlyIfItMay) {
+  const Answer answer = answer_of(200, "Content-Type: text/html\r\n",
+                                  "<meta name=robots content=noarchive><a href=/x>secret</a>");
+  EXPECT_EQ(read_records(extract(answer).records.bytes)[0].type, "response");
+  CrawlOptions options;
+  options.stores_noarchive = false;
+  const Finding finding = extract(answer, options);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
+  EXPECT_FALSE(finding.report->version);
+  EXPECT_EQ(finding.candidates.size(), 1U);
+  const auto records = read_records(finding.records.bytes);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].type, "metadata");
+  EXPECT_EQ(records[0].block.find("secret"), std::string::npos);
+}
+
+TEST(Extractor, HandsOnTheTextOfRobotsTxt) {
+  std::string packed;
+  archive::GzipWriter(6).append_member("User-agent: *\nDisallow: /x\n", &packed);
+  const Finding finding = extract(robots_answer(200, "Content-Encoding: gzip\r\n", packed));
+  EXPECT_FALSE(finding.report);
+  EXPECT_TRUE(finding.candidates.empty());
+  EXPECT_EQ(finding.host.purpose, Purpose::kRobots);
+  EXPECT_EQ(finding.host.robots, "User-agent: *\nDisallow: /x\n");
+  EXPECT_EQ(finding.host.redirect, "");
+  EXPECT_EQ(read_records(finding.records.bytes)[0].purpose, "robots");
+}
+
+TEST(Extractor, HandsOnNoTextOfARobotsTxtThatIsNotThere) {
+  const Finding finding = extract(robots_answer(404, "", "Disallow: /"));
+  EXPECT_FALSE(finding.report);
+  EXPECT_EQ(finding.host.robots, "");
+  EXPECT_EQ(finding.host.status, 404);
+}
+
+TEST(Extractor, SaysWhereRobotsTxtWasRedirectedTo) {
+  const Finding finding =
+      extract(robots_answer(301, "Location: https://example.org/robots.txt\r\n", ""));
+  EXPECT_FALSE(finding.report);
+  EXPECT_TRUE(finding.candidates.empty());
+  EXPECT_EQ(finding.host.redirect, "https://example.org/robots.txt");
+}
+
+TEST(Extractor, MakesEqualFindingsOfEqualSeeds) {
+  const Answer answer = answer_of(200, "Content-Type: text/html\r\n", "x");
+  EXPECT_EQ(extract(answer).records.bytes, extract(answer).records.bytes);
+}
+
+TEST(ExtractorThreads, FindsSomethingInEveryAnswerOnce) {
+  std::vector<Answer> answers;
+  for (int i = 0; i < 200; ++i) {
+    const int status = i % 3 == 0 ? 404 : 200;
+    answers.push_back(answer_of(status, "Content-Type: text/html\r\n", "<a href=/x>",
+                                fmt::format("http://example.org/{}", i)));
+  }
+  const auto findings = extract_all(EngineKind::kThreads, answers, {}, 3);
+  std::set<base::Id> ids;
+  std::set<archive::RecordId> records;
+  for (const Finding& finding : findings) {
+    ids.insert(finding.report->id);
+    records.insert(finding.records.first_id);
+  }
+  EXPECT_EQ(findings.size(), 200U);
+  EXPECT_EQ(ids.size(), 200U);
+  EXPECT_EQ(records.size(), 200U) << "every instance draws ids of its own";
+}
+
+}  // namespace
+}  // namespace meguri::crawl

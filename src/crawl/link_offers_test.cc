@@ -1,0 +1,109 @@
+#include "crawl/link_offers.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace meguri::crawl {
+namespace {
+
+const Candidate kFrom = {.url = "http://example.org/dir/page",
+                         .via = "http://example.org/",
+                         .depth = 3,
+                         .hops = 2,
+                         .offer = Offer::kLink};
+
+// "link 4 http://example.org/x" for each.
+std::vector<std::string> offers_in(std::string_view body,
+                                   std::string_view content_type = "text/html",
+                                   std::string_view x_robots_tag = "") {
+  const auto url = web::Url::parse(kFrom.url);
+  web::FieldList fields;
+  fields.add("Content-Type", content_type);
+  if (!x_robots_tag.empty()) fields.add("X-Robots-Tag", x_robots_tag);
+  const web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
+  std::vector<std::string> texts;
+  for (const Candidate& offer : offers_of(page, kFrom)) {
+    EXPECT_EQ(offer.via, kFrom.url);
+    EXPECT_EQ(offer.hops, 0);
+    texts.push_back(fmt::format("{} {} {}", name_of(offer.offer), offer.depth, offer.url));
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(LinkOffers, LinksAreOneDeeperAndEmbedsAreNot) {
+  EXPECT_EQ(offers_in("<a href=next>n</a><img src=/i.png>"
+                      "<link rel=alternate type=application/rss+xml href=feed>"),
+            (Texts{"link 4 http://example.org/dir/next", "embed 3 http://example.org/i.png",
+                   "hint 4 http://example.org/dir/feed"}));
+}
+
+TEST(LinkOffers, AreCanonicalAndOfferedOnce) {
+  EXPECT_EQ(offers_in("<a href='/%7ea#x'>1</a><a href='/~a#y'>2</a>"
+                      "<a href='HTTP://user:pw@EXAMPLE.org:80/~a?'>3</a>"),
+            (Texts{"link 4 http://example.org/~a"}));
+}
+
+TEST(LinkOffers, NeverHoldThePageItself) {
+  EXPECT_EQ(offers_in("<a href='#top'>t</a><a href=''>e</a><a href=page>p</a>"), Texts{});
+}
+
+TEST(LinkOffers, HoldNothingButWebAddresses) {
+  EXPECT_EQ(offers_in("<a href='mailto:a@b.c'>m</a><a href='javascript:x()'>j</a>"
+                      "<img src='data:image/png;base64,AA'><a href='ftp://example.org/'>f</a>"
+                      "<link rel=preconnect href='//cdn.example'><form action=/send></form>"),
+            Texts{});
+}
+
+TEST(LinkOffers, PreferTheEmbedOfALinkThatIsBoth) {
+  EXPECT_EQ(offers_in("<a href=i.png><img src=i.png></a>"),
+            (Texts{"embed 3 http://example.org/dir/i.png"}));
+  EXPECT_EQ(offers_in("<img src=i.png><a href=i.png>x</a>"),
+            (Texts{"embed 3 http://example.org/dir/i.png"}));
+}
+
+TEST(LinkOffers, OfAPageThatSaysNofollowAreItsEmbeds) {
+  const Texts embed = {"embed 3 http://example.org/i"};
+  EXPECT_EQ(offers_in("<meta name=robots content=nofollow><a href=/x>x</a><img src=/i>"), embed);
+  EXPECT_EQ(offers_in("<a href=/x>x</a><img src=/i>", "text/html", "none"), embed);
+  EXPECT_EQ(offers_in("<a href=/x>x</a><img src=/i>", "text/html", "otherbot: nofollow").size(),
+            2U);
+}
+
+TEST(LinkOffers, OfASitemapAreHints) {
+  EXPECT_EQ(offers_in("<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/"
+                      "sitemap/0.9'><url><loc>http://example.org/s</loc></url></urlset>",
+                      "application/xml"),
+            (Texts{"hint 4 http://example.org/s"}));
+}
+
+TEST(LinkOffers, OfAStyleSheetAreEmbeds) {
+  EXPECT_EQ(
+      offers_in("@import 'a.css'; p { background: url(b.png) }", "text/css"),
+      (Texts{"embed 3 http://example.org/dir/a.css", "embed 3 http://example.org/dir/b.png"}));
+}
+
+TEST(RedirectOffer, KeepsTheDepthAndCountsTheHops) {
+  const auto url = web::Url::parse(kFrom.url);
+  const auto target = redirect_of(*url, "../other#part");
+  ASSERT_TRUE(target);
+  const Candidate expected = {.url = "http://example.org/other",
+                              .via = kFrom.url,
+                              .depth = 3,
+                              .hops = 3,
+                              .offer = Offer::kRedirect};
+  EXPECT_EQ(redirect_offer(*target, kFrom), expected);
+  EXPECT_FALSE(redirect_of(*url, "javascript:x()"));
+  EXPECT_FALSE(redirect_of(*url, "http://"));
+  EXPECT_FALSE(redirect_offer(*redirect_of(*url, "page#here"), kFrom)) << "the page itself";
+  Candidate chained = kFrom;
+  chained.hops = 255;
+  EXPECT_EQ(redirect_offer(*target, chained)->hops, 255) << "it does not begin again";
+}
+
+}  // namespace
+}  // namespace meguri::crawl

@@ -1,0 +1,118 @@
+#include "crawl/visit_records.h"
+
+#include <string>
+
+#include "web/redirect.h"
+
+namespace meguri::crawl {
+
+using archive::RevisitKind;
+
+namespace {
+
+bool is_success(int status) { return status >= 200 && status < 300; }
+
+std::string address_of(const fetch::Fetched& fetched) {
+  return fetched.connected ? fetched.connected->address.to_string() : std::string();
+}
+
+archive::VisitFacts facts_of(const Answer& answer, std::string_view ip_address) {
+  const Candidate& candidate = answer.visit.page.candidate;
+  const fetch::FetchTimes& times = answer.fetched.times;
+  return {.target_uri = candidate.url,
+          .date = times.started_utc,
+          .fetch_time = times.finished - times.started,
+          .ip_address = ip_address,
+          .via = candidate.via,
+          .depth = candidate.depth,
+          .purpose = answer.visit.purpose == Purpose::kRobots ? "robots" : ""};
+}
+
+archive::Truncation truncation_of(fetch::Truncation truncation) {
+  switch (truncation) {
+    case fetch::Truncation::kNone: return archive::Truncation::kNone;
+    case fetch::Truncation::kLength: return archive::Truncation::kLength;
+    case fetch::Truncation::kTime: return archive::Truncation::kTime;
+    // Framing that cannot be read ends a connection as far as its body goes.
+    case fetch::Truncation::kDisconnect:
+    case fetch::Truncation::kUnspecified: return archive::Truncation::kDisconnect;
+  }
+  return archive::Truncation::kDisconnect;
+}
+
+std::string validator_of(const web::HttpHead& head, std::string_view name) {
+  const std::string_view value = head.fields.get(name).value_or("");
+  return value.size() <= kValidatorBytesMax ? std::string(value) : std::string();
+}
+
+}  // namespace
+
+VisitOutcome outcome_of(const ReadAnswer& read) {
+  const int status = read.head.status;
+  if (status == 304) return read.prior() ? VisitOutcome::kUnchanged : VisitOutcome::kError;
+  if (is_success(status)) {
+    const bool is_same = read.prior() && read.prior()->digest == read.digest;
+    return is_same ? VisitOutcome::kUnchanged : VisitOutcome::kChanged;
+  }
+  if (status == 404 || status == 410) return VisitOutcome::kGone;
+  return web::redirect_target(read.head) ? VisitOutcome::kRedirected : VisitOutcome::kError;
+}
+
+std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outcome,
+                                       const archive::RecordId& record) {
+  PriorVersion version;
+  if (outcome == VisitOutcome::kUnchanged) {
+    version = *read.prior();
+  } else if (outcome == VisitOutcome::kChanged) {
+    version.digest = read.digest;
+    version.record = record;
+    version.date = read.answer.fetched.times.started_utc;
+  } else {
+    return std::nullopt;
+  }
+  if (read.head.status == 304) {
+    // It may name only one of the two, or none.
+    if (auto etag = validator_of(read.head, "ETag"); !etag.empty()) version.etag = etag;
+    if (auto date = validator_of(read.head, "Last-Modified"); !date.empty()) {
+      version.last_modified = date;
+    }
+    return version;
+  }
+  const bool is_whole = read.answer.fetched.truncation == fetch::Truncation::kNone;
+  version.etag = is_whole ? validator_of(read.head, "ETag") : "";
+  version.last_modified = is_whole ? validator_of(read.head, "Last-Modified") : "";
+  return version;
+}
+
+archive::MadeRecords VisitRecords::of_answer(const ReadAnswer& read, VisitOutcome outcome,
+                                             env::Random& random) {
+  const fetch::Fetched& fetched = read.answer.fetched;
+  const std::string ip_address = address_of(fetched);
+  const bool is_h2 = fetched.protocol == fetch::HttpProtocol::kHttp2;
+  const archive::Exchange exchange{.visit = facts_of(read.answer, ip_address),
+                                   .request_head = fetched.request_head,
+                                   .head = read.head,
+                                   .body = fetched.body,
+                                   .payload_digest = read.digest,
+                                   .truncation = truncation_of(fetched.truncation),
+                                   .protocol = is_h2 ? "h2" : ""};
+  const auto ids = archive::VisitIds::draw(random);
+  if (outcome != VisitOutcome::kUnchanged) return maker_.response(exchange, ids);
+  const archive::Original original{.id = read.prior()->record,
+                                   .target_uri = exchange.visit.target_uri,
+                                   .date = read.prior()->date,
+                                   .payload_digest = read.prior()->digest};
+  const RevisitKind kind =
+      read.head.status == 304 ? RevisitKind::kServerNotModified : RevisitKind::kIdenticalPayload;
+  if (!may_refer(exchange, original, kind)) return maker_.response(exchange, ids);
+  return maker_.revisit(exchange, original, kind, ids);
+}
+
+archive::MadeRecords VisitRecords::of_failure(const Answer& answer, std::string_view reason,
+                                              std::string_view detail, env::Random& random) {
+  const std::string ip_address = address_of(answer.fetched);
+  return maker_.failure({.visit = facts_of(answer, ip_address), .reason = reason, .detail = detail},
+                        archive::RecordId::draw(random));
+}
+
+}  // namespace meguri::crawl

@@ -1,0 +1,51 @@
+// What the archive keeps of a visit: its outcome, its records, and the version they make.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "archive/warc_record.h"
+#include "crawl/messages.h"
+#include "env/random.h"
+#include "web/http_head.h"
+
+namespace meguri::crawl {
+
+// Longer validators are not kept: servers may send any, and every page has room for them.
+inline constexpr std::size_t kValidatorBytesMax = 1024;
+
+// An answer with its head read.
+struct ReadAnswer {
+  const Answer& answer;
+  const web::HttpHead& head;  // has a status
+  archive::Digest digest;     // of the body
+
+  const std::optional<PriorVersion>& prior() const { return answer.visit.page.prior; }
+};
+
+VisitOutcome outcome_of(const ReadAnswer& read);
+
+// The version that is stored or confirmed; nullopt where the outcome makes none. Of a body that was
+// cut there are no validators: a server that says 304 to them would keep it cut for ever.
+std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outcome,
+                                       const archive::RecordId& record);
+
+// Thread-compatible: one for each module instance, as RecordMaker.
+class VisitRecords {
+ public:
+  explicit VisitRecords(archive::RecordOptions options) : maker_(options) {}
+
+  archive::Digest digest_of(std::string_view body) { return maker_.digest_of(body); }
+
+  // A revisit record where the outcome is kUnchanged and it may refer to the prior version; else a
+  // response record.
+  archive::MadeRecords of_answer(const ReadAnswer& read, VisitOutcome outcome, env::Random& random);
+  // A metadata record for a visit of which nothing else is kept. `reason` is a word.
+  archive::MadeRecords of_failure(const Answer& answer, std::string_view reason,
+                                  std::string_view detail, env::Random& random);
+
+ private:
+  archive::RecordMaker maker_;
+};
+
+}  // namespace meguri::crawl
