@@ -24,10 +24,10 @@ enum class Scope : std::uint8_t {
 
 struct ScopeOptions {
   Scope scope = Scope::kHost;
-  // Regular expressions (RE2 or std::regex, ECMAScript) over the whole canonical URL. If there are
+  // Regular expressions (RE2) over the whole canonical URL. If there are
   // includes, one of them must be found; no exclude may be. Seeds are exempt from neither.
-  std::vector<std::string> includes;
-  std::vector<std::string> excludes;
+  std::vector<std::string> includes = {};
+  std::vector<std::string> excludes = {};
   std::uint32_t depth_max = 100;
   std::uint8_t hops_max = 10;  // of a chain of redirects
   bool embeds = true;

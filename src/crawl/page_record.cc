@@ -1,0 +1,128 @@
+#include "crawl/page_record.h"
+
+#include "flow/codec.h"
+
+namespace meguri::crawl {
+
+std::string page_key_of(const base::Id& id) {
+  std::string key;
+  flow::put_fixed(key, id.high);
+  flow::put_fixed(key, id.low);
+  return key;
+}
+
+std::optional<base::Id> id_of_page_key(std::string_view key) {
+  base::Id id;
+  if (!flow::take_fixed(key, id.high) || !flow::take_fixed(key, id.low) || !key.empty()) {
+    return std::nullopt;
+  }
+  return id;
+}
+
+namespace {
+
+using flow::put_fixed;
+using flow::put_text;
+using flow::take_fixed;
+using flow::take_text;
+
+constexpr std::uint8_t kVersion = 1;
+
+void put_instant(std::string& out, base::Instant instant) {
+  put_fixed(out, static_cast<std::uint64_t>(instant.ms()));
+}
+
+bool take_instant(std::string_view& bytes, base::Instant& instant) {
+  std::uint64_t ms = 0;
+  if (!take_fixed(bytes, ms)) return false;
+  instant = base::Instant::from_ms(static_cast<std::int64_t>(ms));
+  return true;
+}
+
+// An enumeration of one byte whose values end with `last`.
+template <typename Enum>
+bool take_enum(std::string_view& bytes, Enum last, Enum& value) {
+  std::uint8_t byte = 0;
+  if (!take_fixed(bytes, byte) || byte > static_cast<std::uint8_t>(last)) return false;
+  value = static_cast<Enum>(byte);
+  return true;
+}
+
+template <typename Bytes>
+void put_bytes(std::string& out, const Bytes& bytes) {
+  for (const std::uint8_t byte : bytes) put_fixed(out, byte);
+}
+
+template <typename Bytes>
+bool take_bytes(std::string_view& from, Bytes& bytes) {
+  for (std::uint8_t& byte : bytes) {
+    if (!take_fixed(from, byte)) return false;
+  }
+  return true;
+}
+
+void put_prior(std::string& out, const PriorVersion& prior) {
+  put_text(out, prior.etag);
+  put_text(out, prior.last_modified);
+  put_bytes(out, prior.digest.bytes);
+  put_bytes(out, prior.record.bytes);
+  put_instant(out, prior.date);
+}
+
+bool take_prior(std::string_view& bytes, PriorVersion& prior) {
+  std::string_view etag;
+  std::string_view last_modified;
+  if (!take_text(bytes, etag) || !take_text(bytes, last_modified) ||
+      !take_bytes(bytes, prior.digest.bytes) || !take_bytes(bytes, prior.record.bytes) ||
+      !take_instant(bytes, prior.date)) {
+    return false;
+  }
+  prior.etag = etag;
+  prior.last_modified = last_modified;
+  return true;
+}
+
+// All but the candidate, which comes last.
+bool take_head(std::string_view& bytes, PageRecord& record) {
+  std::uint8_t version = 0;
+  std::uint8_t has_prior = 0;
+  const bool whole =
+      take_fixed(bytes, version) && version == kVersion && take_fixed(bytes, record.host) &&
+      take_fixed(bytes, record.order) && take_enum(bytes, PageState::kRefused, record.state) &&
+      take_fixed(bytes, record.visits) && take_enum(bytes, VisitOutcome::kError, record.outcome) &&
+      take_enum(bytes, fetch::FetchOutcome::kLocalFailure, record.fetch) &&
+      take_fixed(bytes, record.status) && take_instant(bytes, record.visited) &&
+      take_enum(bytes, Refusal::kInterrupted, record.refusal) && take_fixed(bytes, has_prior) &&
+      has_prior <= 1;
+  if (!whole) return false;
+  record.prior.reset();
+  return has_prior == 0 || take_prior(bytes, record.prior.emplace());
+}
+
+}  // namespace
+
+}  // namespace meguri::crawl
+
+namespace meguri::flow {
+
+void Codec<crawl::PageRecord>::encode(const crawl::PageRecord& item, std::string& out) {
+  put_fixed(out, crawl::kVersion);
+  put_fixed(out, item.host);
+  put_fixed(out, item.order);
+  put_fixed(out, static_cast<std::uint8_t>(item.state));
+  put_fixed(out, item.visits);
+  put_fixed(out, static_cast<std::uint8_t>(item.outcome));
+  put_fixed(out, static_cast<std::uint8_t>(item.fetch));
+  put_fixed(out, item.status);
+  crawl::put_instant(out, item.visited);
+  put_fixed(out, static_cast<std::uint8_t>(item.refusal));
+  put_fixed(out, static_cast<std::uint8_t>(item.prior ? 1 : 0));
+  if (item.prior) crawl::put_prior(out, *item.prior);
+  Codec<crawl::Candidate>::encode(item.candidate, out);
+}
+
+bool Codec<crawl::PageRecord>::decode(std::string_view bytes, crawl::PageRecord& item) {
+  return crawl::take_head(bytes, item) && Codec<crawl::Candidate>::decode(bytes, item.candidate);
+}
+
+}  // namespace meguri::flow

@@ -1,0 +1,55 @@
+// PageRecord: what the Registry knows of a page, and its bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "crawl/messages.h"
+
+namespace meguri::crawl {
+
+enum class PageState : std::uint8_t {
+  kWaiting,  // to be visited; what is in flight counts as this on disk
+  kVisited,  // done, with an outcome
+  kRefused,  // done, with a reason
+};
+
+struct PageRecord {
+  Candidate candidate;
+  std::uint64_t host = 0;   // host_hash_of its name
+  std::uint64_t order = 0;  // pages are numbered as they are found
+  PageState state = PageState::kWaiting;
+
+  // Of the last visit, if there was one.
+  std::uint32_t visits = 0;
+  VisitOutcome outcome = VisitOutcome::kError;
+  fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
+  std::uint16_t status = 0;
+  base::Instant visited;
+  std::optional<PriorVersion> prior;
+
+  Refusal refusal = Refusal::kFull;  // of a page that is refused
+
+  bool is_done() const { return state != PageState::kWaiting; }
+  friend bool operator==(const PageRecord&, const PageRecord&) = default;
+};
+
+// The 16 bytes a page is kept under, and back. Nullopt: not such bytes.
+std::string page_key_of(const base::Id& id);
+std::optional<base::Id> id_of_page_key(std::string_view key);
+
+}  // namespace meguri::crawl
+
+namespace meguri::flow {
+
+template <>
+struct Codec<crawl::PageRecord> {
+  static void encode(const crawl::PageRecord& item, std::string& out);
+  static bool decode(std::string_view bytes, crawl::PageRecord& item);
+};
+
+}  // namespace meguri::flow

@@ -1,0 +1,65 @@
+#include "crawl/page_record.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace meguri::crawl {
+namespace {
+
+using Codec = flow::Codec<PageRecord>;
+
+PageRecord example(bool with_prior) {
+  PageRecord record;
+  record.candidate = {"https://example.org/a", "https://example.org/", 3, 2, Offer::kRedirect};
+  record.host = host_hash_of("example.org");
+  record.order = 77;
+  record.state = PageState::kVisited;
+  record.visits = 2;
+  record.outcome = VisitOutcome::kGone;
+  record.fetch = fetch::FetchOutcome::kReset;
+  record.status = 410;
+  record.visited = base::Instant::from_ms(1'700'000'000'123);
+  record.refusal = Refusal::kParked;
+  if (!with_prior) return record;
+  record.prior = PriorVersion{"\"tag\"", "Sun, 15 Nov 2026 08:09:10 GMT", {}, {}, {}};
+  record.prior->digest.bytes[19] = 7;
+  record.prior->record.bytes[0] = 9;
+  record.prior->date = base::Instant::from_ms(-5);
+  return record;
+}
+
+TEST(PageRecord, ComesBackFromItsBytes) {
+  for (const bool with_prior : {false, true}) {
+    const PageRecord record = example(with_prior);
+    std::string bytes;
+    Codec::encode(record, bytes);
+    PageRecord read;
+    ASSERT_TRUE(Codec::decode(bytes, read));
+    EXPECT_EQ(read, record);
+  }
+}
+
+TEST(PageRecord, RefusesBytesThatAreCutOrLonger) {
+  std::string bytes;
+  Codec::encode(example(true), bytes);
+  PageRecord read;
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(Codec::decode(std::string_view(bytes).substr(0, length), read)) << length;
+  }
+  EXPECT_FALSE(Codec::decode(bytes + "x", read));
+  bytes[0] = 2;  // another version
+  EXPECT_FALSE(Codec::decode(bytes, read));
+}
+
+TEST(PageRecord, KeysAreIds) {
+  const base::Id id = page_id_of("https://example.org/");
+  const std::string key = page_key_of(id);
+  EXPECT_EQ(key.size(), 16U);
+  EXPECT_EQ(id_of_page_key(key), id);
+  EXPECT_FALSE(id_of_page_key(key + "x"));
+  EXPECT_FALSE(id_of_page_key(key.substr(1)));
+}
+
+}  // namespace
+}  // namespace meguri::crawl

@@ -1,0 +1,165 @@
+#include "crawl/url_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meguri::crawl {
+namespace {
+
+UrlRules rules_of(const ScopeOptions& options, const std::vector<std::string>& seeds) {
+  auto rules = UrlRules::make(options, seeds);
+  EXPECT_TRUE(rules) << rules.error().message();
+  return *std::move(rules);
+}
+
+// The name of the reason against a link to `url`; "" if there is none.
+std::string_view judge(const UrlRules& rules, std::string url, Offer offer = Offer::kLink,
+                       std::string via = "http://www.example.org/docs/index.html") {
+  Candidate candidate;
+  candidate.url = std::move(url);
+  candidate.via = std::move(via);
+  candidate.offer = offer;
+  candidate.depth = 1;
+  const auto reason = rules.check(candidate, 2026);
+  return reason ? name_of(*reason) : "";
+}
+
+const std::vector<std::string> kSeeds = {"http://www.example.org/docs/index.html?x=/y/"};
+
+TEST(UrlRules, HostScopeIsTheHostsOfTheSeeds) {
+  const UrlRules rules = rules_of({.scope = Scope::kHost}, kSeeds);
+  EXPECT_EQ(judge(rules, "http://www.example.org/"), "");
+  EXPECT_EQ(judge(rules, "https://WWW.example.org:8080/other"), "");
+  EXPECT_EQ(judge(rules, "http://example.org/"), "scope");
+  EXPECT_EQ(judge(rules, "http://a.www.example.org/"), "scope");
+}
+
+TEST(UrlRules, DomainScopeIsTheirRegistrableDomains) {
+  const UrlRules rules =
+      rules_of({.scope = Scope::kDomain}, {"http://www.example.co.uk/", "http://192.0.2.1/"});
+  EXPECT_EQ(judge(rules, "http://example.co.uk/"), "");
+  EXPECT_EQ(judge(rules, "http://a.b.example.co.uk/"), "");
+  EXPECT_EQ(judge(rules, "http://other.co.uk/"), "scope");
+  EXPECT_EQ(judge(rules, "http://192.0.2.1/a"), "");
+  EXPECT_EQ(judge(rules, "http://192.0.2.2/a"), "scope");
+}
+
+TEST(UrlRules, PrefixScopeIsWhatBeginsWithASeedUpToItsLastSlash) {
+  const UrlRules rules = rules_of({.scope = Scope::kPrefix}, kSeeds);
+  EXPECT_EQ(judge(rules, "http://www.example.org/docs/"), "");
+  EXPECT_EQ(judge(rules, "http://www.example.org/docs/a/b.html?q=1"), "");
+  EXPECT_EQ(judge(rules, "https://www.example.org/docs/a"), "");
+  EXPECT_EQ(judge(rules, "http://www.example.org/docs"), "scope");
+  EXPECT_EQ(judge(rules, "http://www.example.org/docs2/"), "scope");
+  EXPECT_EQ(judge(rules, "http://www.example.org/?/docs/"), "scope");
+  EXPECT_EQ(judge(rules, "http://www.example.org:81/docs/"), "scope");
+  EXPECT_EQ(judge(rules, "http://www.example.org/"), "scope");
+}
+
+TEST(UrlRules, AnyScopeIsAllOfTheWeb) {
+  const UrlRules rules = rules_of({.scope = Scope::kAny}, kSeeds);
+  EXPECT_EQ(judge(rules, "http://example.com/"), "");
+  EXPECT_EQ(judge(rules, "ftp://example.com/"), "scheme");
+  EXPECT_EQ(judge(rules, "mailto:somebody@example.com"), "scheme");
+  EXPECT_EQ(judge(rules, "/relative"), "not-a-url");
+  EXPECT_EQ(judge(rules, "http://example.com/" + std::string(5000, 'a')), "too-long");
+  EXPECT_EQ(judge(rules, "http://example.com:22/"), "bad-port");
+  EXPECT_EQ(judge(rules, "http://example.com/a/b/a/b/a/b/"), "repeating-path");
+  EXPECT_EQ(judge(rules, "http://example.com/calendar/2199/01/"), "calendar");
+}
+
+TEST(UrlRules, EmbedsMayBeOneHopOutside) {
+  const UrlRules rules = rules_of({.scope = Scope::kHost}, kSeeds);
+  const std::string inside = "http://www.example.org/";
+  const std::string image = "http://images.example.com/a.png";
+  EXPECT_EQ(judge(rules, image, Offer::kEmbed, inside), "");
+  EXPECT_EQ(judge(rules, image, Offer::kLink, inside), "scope");
+  EXPECT_EQ(judge(rules, image, Offer::kHint, inside), "scope");
+  EXPECT_EQ(judge(rules, image, Offer::kEmbed, "http://styles.example.com/a.css"), "scope");
+  EXPECT_EQ(judge(rules, image, Offer::kEmbed, ""), "scope");
+  // A redirect leads out of the scope only if it began out there, so at an embed.
+  EXPECT_EQ(judge(rules, image, Offer::kRedirect, inside), "scope");
+  EXPECT_EQ(judge(rules, image, Offer::kRedirect, "http://styles.example.com/a.png"), "");
+
+  const UrlRules without = rules_of({.scope = Scope::kHost, .embeds = false}, kSeeds);
+  EXPECT_EQ(judge(without, image, Offer::kEmbed, inside), "embed");
+  EXPECT_EQ(judge(without, inside + "a.png", Offer::kEmbed, inside), "embed");
+}
+
+TEST(UrlRules, IncludesAndExcludesAreFoundAnywhereInTheUrl) {
+  const UrlRules rules = rules_of(
+      {.scope = Scope::kAny, .includes = {R"(\.html$)", "/docs/"}, .excludes = {"(?i)PRINT="}},
+      kSeeds);
+  EXPECT_EQ(judge(rules, "http://example.com/a.html"), "");
+  EXPECT_EQ(judge(rules, "http://example.com/docs/a"), "");
+  EXPECT_EQ(judge(rules, "http://example.com/a.html?"), "");  // canonical: without the empty query
+  EXPECT_EQ(judge(rules, "http://example.com/a.png"), "not-included");
+  EXPECT_EQ(judge(rules, "http://example.com/docs/?print=1"), "excluded");
+  // Seeds and embeds are not exempt.
+  EXPECT_EQ(judge(rules, "http://example.com/seed", Offer::kSeed), "not-included");
+  EXPECT_EQ(judge(rules, "http://example.com/docs/?print=1", Offer::kEmbed), "excluded");
+}
+
+TEST(UrlRules, SaysWhichPatternCannotBeUsed) {
+  const auto rules = UrlRules::make({.includes = {"good"}, .excludes = {"a(b"}}, kSeeds);
+  ASSERT_FALSE(rules);
+  EXPECT_EQ(rules.error().code(), base::ErrorCode::kInvalid);
+  EXPECT_TRUE(rules.error().message().starts_with("the exclude pattern \"a(b\" cannot be used: "))
+      << rules.error().message();
+  // More than its memory would hold.
+  EXPECT_FALSE(UrlRules::make({.includes = {"((((a{100}){10}){10}){10}){10}"}}, kSeeds));
+}
+
+// With a matcher that goes back this would take longer than the world lasts, or the whole stack.
+TEST(UrlRules, PatternsAreLinearInTheUrl) {
+  const UrlRules rules =
+      rules_of({.scope = Scope::kAny, .excludes = {"(a|a)*(a|aa)*(a*)*b$", "(x+x+)+y"}}, kSeeds);
+  EXPECT_EQ(judge(rules, "http://example.com/" + std::string(4000, 'a')), "");
+  EXPECT_EQ(judge(rules, "http://example.com/" + std::string(4000, 'x')), "");
+  EXPECT_EQ(judge(rules, "http://example.com/" + std::string(4000, 'a') + "b"), "excluded");
+}
+
+TEST(UrlRules, DepthAndHopsHaveLimits) {
+  const UrlRules rules = rules_of({.scope = Scope::kAny, .depth_max = 2, .hops_max = 3}, kSeeds);
+  Candidate candidate;
+  candidate.url = "http://example.com/";
+  candidate.depth = 2;
+  candidate.hops = 3;
+  EXPECT_EQ(rules.check(candidate, 0), std::nullopt);
+  candidate.hops = 4;
+  EXPECT_EQ(rules.check(candidate, 0), UrlReason::kHops);
+  candidate.depth = 3;
+  EXPECT_EQ(rules.check(candidate, 0), UrlReason::kDepth);
+}
+
+TEST(UrlRules, AcceptedUrlsAreCanonical) {
+  const UrlRules rules = rules_of({.scope = Scope::kAny}, kSeeds);
+  Candidate candidate;
+  candidate.url = "HTTP://user@Example.COM.:80/%7ea/%c3?#part";
+  EXPECT_EQ(rules.check(candidate, 0), std::nullopt);
+  EXPECT_EQ(candidate.url, "http://example.com/~a/%C3");
+}
+
+TEST(UrlRules, NamesThatNobodyRegisteredAreForCrawlsWithSuchSeeds) {
+  const UrlRules strict = rules_of({.scope = Scope::kAny}, kSeeds);
+  EXPECT_EQ(judge(strict, "http://localhost/"), "single-label");
+  EXPECT_EQ(judge(strict, "http://www.kotamira.test/"), "unknown-suffix");
+  const UrlRules open = rules_of({.scope = Scope::kAny}, {"http://www.kotamira.test:8080/"});
+  EXPECT_EQ(judge(open, "http://localhost/"), "");
+  EXPECT_EQ(judge(open, "http://blog.kotamira.test/"), "");
+}
+
+TEST(UrlRules, EveryReasonHasAName) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kUrlReasons; ++i) names.insert(name_of(static_cast<UrlReason>(i)));
+  EXPECT_EQ(names.size(), kUrlReasons);
+  EXPECT_FALSE(names.contains("unknown"));
+}
+
+}  // namespace
+}  // namespace meguri::crawl
