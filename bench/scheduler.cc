@@ -73,6 +73,7 @@ class HeapSchedule final : public AccessSchedule {
   }
 
   // What this bench does not ask.
+  void call_off(std::uint64_t /*host*/) override {}
   Ticks next_ready() const override { return Ticks::never(); }
   std::vector<std::uint64_t> remove(std::uint64_t /*host*/) override { return {}; }
   void set_host_wait(std::uint64_t /*host*/, std::uint32_t /*wait_ms*/) override {}

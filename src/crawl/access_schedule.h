@@ -96,6 +96,10 @@ class AccessSchedule {
   // was in flight.
   virtual void finish(std::uint64_t host, base::Ticks now, base::Duration duration) = 0;
 
+  // The host's request was called off before anything was sent: as if it had not left, except that
+  // its job is gone. Requires that one was in flight.
+  virtual void call_off(std::uint64_t host) = 0;
+
   // Takes out all jobs of a host that have not left, and returns their payloads.
   virtual std::vector<std::uint64_t> remove(std::uint64_t host) = 0;
 

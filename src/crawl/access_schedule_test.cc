@@ -184,6 +184,38 @@ TEST(AccessSchedule, PinsAHostToItsServerWhileItHasJobs) {
   EXPECT_EQ(schedule->next(at(10'000))->server, 99U);
 }
 
+TEST(AccessSchedule, CountsNoAccessThatWasCalledOff) {
+  const auto schedule = wheel();
+  ASSERT_TRUE(schedule->add(job_of(1, 10, 20)));
+  ASSERT_TRUE(schedule->add(job_of(2, 10, 20)));
+  ASSERT_TRUE(schedule->add(job_of(3, 11, 20)));
+  EXPECT_EQ(payload_at(*schedule, 0), 1U);
+  EXPECT_EQ(payload_at(*schedule, 0), 0U);
+  schedule->call_off(10);
+  EXPECT_EQ(payload_at(*schedule, 0), 3U) << "neither the host nor the server has to wait";
+  schedule->call_off(11);
+  EXPECT_EQ(payload_at(*schedule, 0), 2U);
+  schedule->finish(10, at(0), lasting(0));
+  ASSERT_TRUE(schedule->add(job_of(4, 10, 20)));
+  EXPECT_EQ(payload_at(*schedule, 5000), 4U);
+  schedule->set_host_wait(10, 8000);
+  schedule->call_off(10);
+  ASSERT_TRUE(schedule->add(job_of(5, 10, 20, Priority::kOther, 8000)));
+  EXPECT_EQ(payload_at(*schedule, 7999), 0U) << "a longer wait counts from the last answer";
+  EXPECT_EQ(payload_at(*schedule, 8000), 5U);
+}
+
+TEST(AccessSchedule, GoesToTheNextListWhenTheLastJobWasCalledOff) {
+  const auto schedule = lists();
+  ASSERT_TRUE(schedule->add(job_of(1, 10, 20)));
+  ASSERT_TRUE(schedule->add(job_of(2, 10, 20)));
+  std::int64_t now = 0;
+  while (payload_at(*schedule, now) == 0) now += 1000;
+  schedule->call_off(10);
+  EXPECT_EQ(schedule->summary().jobs_in_flight, 0U);
+  EXPECT_EQ(payload_at(*schedule, now + 10'000), 2U);
+}
+
 TEST(AccessSchedule, HoldsAHostAndEveryHostAfterARestart) {
   const auto schedule = wheel();
   schedule->hold(10, at(60'000));

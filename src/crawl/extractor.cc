@@ -18,6 +18,7 @@ namespace {
 HostNews news_of(const Answer& answer, const std::optional<web::Url>& url) {
   const fetch::Fetched& fetched = answer.fetched;
   HostNews news;
+  news.url = answer.visit.page.candidate.url;
   if (url) news.host = url->host();
   news.purpose = answer.visit.purpose;
   news.fetch = fetched.outcome;

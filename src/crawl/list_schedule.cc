@@ -86,6 +86,9 @@ void ListSchedule::finish(std::uint64_t /*host*/, base::Ticks now, base::Duratio
   go_next();
 }
 
+// A list is over when all of its jobs are, however they ended.
+void ListSchedule::call_off(std::uint64_t host) { finish(host, now_, {}); }
+
 std::vector<std::uint64_t> ListSchedule::remove(std::uint64_t host) {
   std::vector<std::uint64_t> payloads;
   std::ranges::reverse(current_);

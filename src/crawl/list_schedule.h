@@ -30,6 +30,7 @@ class ListSchedule final : public AccessSchedule {
   std::optional<Job> next(base::Ticks now) override;
   base::Ticks next_ready() const override;
   void finish(std::uint64_t host, base::Ticks now, base::Duration duration) override;
+  void call_off(std::uint64_t host) override;
   std::vector<std::uint64_t> remove(std::uint64_t host) override;
   void set_host_wait(std::uint64_t /*host*/, std::uint32_t /*wait_ms*/) override {}
   void hold(std::uint64_t /*host*/, base::Ticks /*until*/) override {}

@@ -70,6 +70,7 @@ struct Visit {
   fetch::Endpoint address;
   std::uint32_t wait_ms = 0;  // what the host asks for between requests
   Priority priority = Priority::kOther;
+  base::Ticks not_before;  // the host has been asked by then, and wants to rest until here
 };
 
 // The access of a visit is over, well or badly. Fetcher to Scheduler.
@@ -129,6 +130,7 @@ struct Refused {
 // ArchiveWriter to HostDirectory, after the records are durable: what an access told of its host.
 struct HostNews {
   std::string host;
+  std::string url;  // that was visited
   Purpose purpose = Purpose::kPage;
   fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
   int status = 0;

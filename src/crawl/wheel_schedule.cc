@@ -121,6 +121,20 @@ void WheelSchedule::finish(std::uint64_t id, base::Ticks now, base::Duration dur
   settle_host(index);  // the last, because it may forget both
 }
 
+void WheelSchedule::call_off(std::uint64_t id) {
+  const Index index = find_host(id);
+  CHECK(index != kNoIndex && hosts_[index].place == Place::kInFlight);
+  Host& host = hosts_[index];
+  const Index server_index = host.server;
+  Server& server = servers_[server_index];
+  host.place = Place::kNowhere;
+  raise_wait(index, host.wait_ms);  // it may have grown while the request was out
+  server.in_flight = (server.in_flight - 1U) & 0xffffU;
+  --in_flight_;
+  settle_server(server_index);
+  settle_host(index);  // the last, because it may forget both
+}
+
 std::vector<std::uint64_t> WheelSchedule::remove(std::uint64_t id) {
   std::vector<std::uint64_t> payloads;
   const Index index = find_host(id);

@@ -36,6 +36,7 @@ class WheelSchedule final : public AccessSchedule {
   std::optional<Job> next(base::Ticks now) override;
   base::Ticks next_ready() const override;
   void finish(std::uint64_t id, base::Ticks now, base::Duration duration) override;
+  void call_off(std::uint64_t id) override;
   std::vector<std::uint64_t> remove(std::uint64_t id) override;
   void set_host_wait(std::uint64_t id, std::uint32_t wait_ms) override;
   void hold(std::uint64_t id, base::Ticks until) override;

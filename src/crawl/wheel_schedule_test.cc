@@ -120,6 +120,14 @@ class Model {
     forget();
   }
 
+  void call_off(std::uint64_t id) {
+    ModelHost& host = hosts_.at(id);
+    host.in_flight = false;
+    set_wait(host, host.wait_ms);
+    --servers_.at(host.server).in_flight;
+    forget();
+  }
+
   std::vector<std::uint64_t> remove(std::uint64_t id) {
     std::vector<std::uint64_t> payloads;
     const auto at = hosts_.find(id);
@@ -369,6 +377,10 @@ class Drive {
     const std::size_t i = random_.below(in_flight_.size());
     const std::uint64_t host = in_flight_[i];
     in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (random_.chance(0.2)) {
+      ours_.call_off(host);
+      return model_.call_off(host);
+    }
     const auto duration = static_cast<std::int64_t>(random_.below(3000));
     ours_.finish(host, Ticks::from_ms(now_), Duration::from_ms(duration));
     model_.finish(host, now_, duration);

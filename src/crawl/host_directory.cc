@@ -1,0 +1,369 @@
+#include "crawl/host_directory.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "crawl/scheduler.h"
+#include "web/redirect.h"
+#include "web/url.h"
+
+namespace meguri::crawl {
+
+namespace {
+
+constexpr base::Duration kDurationMax = base::Duration::hours(1);  // of an access, as believed here
+constexpr base::Duration kAddressAgeMin = base::Duration::minutes(1);
+constexpr base::Duration kAddressAgeMax = base::Duration::days(1);
+// Visits that the Scheduler refused are not told to us, so that a pin must end by itself.
+constexpr base::Duration kPinMax = base::Duration::days(1);
+// However young robots.txt has to be, the visit it was fetched for must come about.
+constexpr base::Duration kRobotsAgeMin = base::Duration::minutes(5);
+
+std::optional<web::Url> url_of(std::string_view text) {
+  std::optional<web::Url> url = web::Url::parse(text);
+  if (!url || !url->is_http() || url->host().size() > HostTable::kNameBytesMax) return {};
+  return url;
+}
+
+// "/path?query"
+std::string_view target_of(const web::Url& url) {
+  const std::string_view all = url.without_fragment();
+  return all.substr(static_cast<std::size_t>(url.path().data() - url.href().data()));
+}
+
+Priority priority_of(const Candidate& candidate) {
+  if (candidate.offer == Offer::kSeed || candidate.depth <= 1) return Priority::kShallow;
+  return candidate.offer == Offer::kEmbed ? Priority::kEmbed : Priority::kOther;
+}
+
+void add_to(std::atomic<std::uint64_t>& counter) {
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::uint64_t HostDirectory::key_of_page(const DuePage& page) {
+  const std::optional<web::Url> url = web::Url::parse(page.candidate.url);
+  return url ? host_hash_of(url->host()) : 0;
+}
+
+HostCounts HostDirectory::counts() const {
+  HostCounts counts;
+  counts.hosts = counters_.hosts.load(std::memory_order_relaxed);
+  counts.waiting = counters_.waiting.load(std::memory_order_relaxed);
+  counts.names_asked = counters_.names_asked.load(std::memory_order_relaxed);
+  counts.robots_asked = counters_.robots_asked.load(std::memory_order_relaxed);
+  counts.visits = counters_.visits.load(std::memory_order_relaxed);
+  counts.cleared = counters_.cleared.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    counts.refused[i] = counters_.refused[i].load(std::memory_order_relaxed);
+  }
+  return counts;
+}
+
+base::Status HostDirectory::start() {
+  if (instance_count() == 1) return {};
+  return base::fail(base::ErrorCode::kInvalid, "{} cannot be divided into instances", name());
+}
+
+// --- Pages.
+
+std::uint16_t HostDirectory::port_of(const web::Url& url) const {
+  if (const auto port = url.port()) return *port;
+  return url.scheme() == "https" ? options_.https_port : options_.http_port;
+}
+
+void HostDirectory::admit(DuePage&& page) {
+  if (draining()) return refuse(page, Refusal::kInterrupted);
+  const std::optional<web::Url> url = url_of(page.candidate.url);
+  if (!url) return refuse(page, Refusal::kUnresolved);
+  const SiteIndex index = table_.site_of(*url, port_of(*url));
+  SiteRecord& site = table_.site(index);
+  HostRecord& host = table_.host(site.host);
+  if (!has_address(host)) {
+    if (host.is_asking || clock().ticks() >= host.address_expires) {
+      wait(host.waiting, std::move(page));
+      return ask_name(host);
+    }
+    const bool is_missing = host.address_state == AddressState::kMissing;
+    return refuse(page, is_missing ? Refusal::kUnresolved : Refusal::kForbidden);
+  }
+  if (!options_.obeys_robots) return visit_page(std::move(page), site);
+  switch (step_of(site)) {
+    case RobotsStep::kUse: break;
+    case RobotsStep::kRefuse: return refuse(page, Refusal::kParked);
+    case RobotsStep::kWait: wait(site.waiting, std::move(page)); return wait_for_robots(index);
+    case RobotsStep::kAsk:
+      wait(site.waiting, std::move(page));
+      if (!site.is_asking) ask_robots(index, site.origin + "/robots.txt", 0);
+      return;
+  }
+  if (!site.robots.rules.check(target_of(*url)).allowed) return refuse(page, Refusal::kRobots);
+  if (host.crawl_delay_ms > options_.crawl_delay_max.ms()) return refuse(page, Refusal::kParked);
+  visit_page(std::move(page), site);
+}
+
+void HostDirectory::admit_all(std::vector<DuePage>& pages) {
+  std::vector<DuePage> taken = std::exchange(pages, {});
+  waiting_ -= taken.size();
+  for (DuePage& page : taken) admit(std::move(page));
+}
+
+void HostDirectory::wait(std::vector<DuePage>& line, DuePage&& page) {
+  line.push_back(std::move(page));
+  ++waiting_;
+}
+
+void HostDirectory::refuse(const DuePage& page, Refusal reason) {
+  add_to(counters_.refused[static_cast<std::size_t>(reason)]);
+  refused.emit({page.id, reason});
+}
+
+void HostDirectory::visit_page(DuePage&& page, const SiteRecord& site) {
+  HostRecord& host = table_.host(site.host);
+  Visit visit;
+  visit.priority = priority_of(page.candidate);
+  visit.page = std::move(page);
+  visit.address.port = site.port;
+  add_to(counters_.visits);
+  send(std::move(visit), host);
+}
+
+// What is the host's is filled in here.
+void HostDirectory::send(Visit&& visit, HostRecord& host) {
+  visit.host = host.hash;
+  visit.address.address = host.address;
+  visit.not_before = not_before(host);
+  if (options_.obeys_robots) visit.wait_ms = host.crawl_delay_ms;
+  ++host.visits;
+  visits.emit(std::move(visit));
+}
+
+// The Scheduler knows how long hosts want to rest, with two exceptions: a Crawl-delay is known only
+// some time after the access that brought it, and after a restart it has forgotten everything.
+base::Ticks HostDirectory::not_before(const HostRecord& host) const {
+  if (host.last_access == base::Instant()) return {};
+  const base::Duration lasted = std::clamp(host.last_duration, base::Duration(), kDurationMax);
+  base::Duration wait = lasted * options_.access.duration_factor;
+  if (options_.obeys_robots) wait = std::max(wait, base::Duration::from_ms(host.crawl_delay_ms));
+  const base::Duration rest = host.last_access + wait - clock().utc();
+  return clock().ticks() + std::clamp(rest, base::Duration(), wait);
+}
+
+// --- Addresses.
+
+bool HostDirectory::has_address(const HostRecord& host) const {
+  if (host.address_state != AddressState::kFound) return false;
+  const base::Ticks now = clock().ticks();
+  return now < host.address_expires || (host.visits > 0 && now < host.address_expires + kPinMax);
+}
+
+void HostDirectory::ask_name(HostRecord& host) {
+  if (host.is_asking) return;
+  host.is_asking = true;
+  add_to(counters_.names_asked);
+  questions.emit({host.name});
+}
+
+void HostDirectory::on_name(NameAnswer&& answer) {
+  if (table_.find(answer.host) == nullptr) return;
+  HostRecord& host = table_.host(table_.host_of(answer.host));
+  host.is_asking = false;
+  if (draining()) return;  // an answer that was not waited for says nothing
+  take_address(host, answer);
+  for (const std::string& url : std::exchange(host.robots_waiting, {})) {
+    if (trips_.contains(url)) visit_robots(url);
+  }
+  admit_all(host.waiting);
+}
+
+void HostDirectory::take_address(HostRecord& host, const NameAnswer& answer) {
+  host.address_expires = clock().ticks() + std::clamp(answer.ttl, kAddressAgeMin, kAddressAgeMax);
+  host.visits = 0;  // those that are still out keep their address at the Scheduler
+  const auto allowed = std::ranges::find_if(
+      answer.addresses, [this](const auto& address) { return policy_.allows(address); });
+  if (!answer.is_found || answer.addresses.empty()) {
+    host.address_state = AddressState::kMissing;
+  } else if (allowed == answer.addresses.end()) {
+    host.address_state = AddressState::kForbidden;
+  } else {
+    host.address_state = AddressState::kFound;
+    host.address = *allowed;
+  }
+}
+
+// --- robots.txt.
+
+RobotsStep HostDirectory::step_of(const SiteRecord& site) const {
+  // Twice the delay, because the access that brought it came before that of the page.
+  const base::Duration delay =
+      base::Duration::from_ms(table_.host(site.host).crawl_delay_ms) * 2 + kRobotsAgeMin;
+  return robots_step(site.robots, clock().utc(), std::max(options_.robots_age_max, delay));
+}
+
+void HostDirectory::wait_for_robots(SiteIndex index) {
+  SiteRecord& site = table_.site(index);
+  if (site.has_timer) return;
+  site.has_timer = true;
+  const base::Instant again = site.robots.failed + robots_wait(site.robots.failures);
+  set_timer_after(std::max(again - clock().utc(), base::Duration::from_ms(1)), index);
+}
+
+void HostDirectory::on_timer(std::uint64_t tag) {
+  SiteRecord& site = table_.site(static_cast<SiteIndex>(tag));
+  site.has_timer = false;
+  if (!site.is_asking) admit_all(site.waiting);
+}
+
+void HostDirectory::ask_robots(SiteIndex index, std::string url, std::uint8_t hops) {
+  table_.site(index).is_asking = true;
+  const auto [trip, is_new] = trips_.try_emplace(std::move(url));
+  trip->second.wants.push_back({index, hops});
+  if (is_new) visit_robots(std::string(trip->first));
+}
+
+// Requires a trip to it.
+void HostDirectory::visit_robots(const std::string& text) {
+  const std::optional<web::Url> url = url_of(text);
+  if (!url) return settle_trip(text, 0, {}, {});
+  HostRecord& host = table_.host(table_.host_of(url->host()));
+  if (!has_address(host)) {
+    if (!host.is_asking && clock().ticks() < host.address_expires) {
+      return settle_trip(text, 0, {}, {});
+    }
+    host.robots_waiting.push_back(text);
+    return ask_name(host);
+  }
+  Visit visit;
+  visit.purpose = Purpose::kRobots;
+  visit.page.candidate.url = text;
+  visit.page.candidate.hops = trips_[text].wants.front().hops;
+  visit.page.candidate.offer = Offer::kHint;
+  visit.address.port = port_of(*url);
+  visit.priority = Priority::kUrgent;
+  add_to(counters_.robots_asked);
+  send(std::move(visit), host);
+}
+
+void HostDirectory::on_news(HostNews&& item) {
+  if (item.host.size() > HostTable::kNameBytesMax) return;
+  const HostIndex index = table_.host_of(item.host);
+  HostRecord& host = table_.host(index);
+  const bool is_answered = item.fetch == fetch::FetchOutcome::kAnswered;
+  if (item.finished >= host.last_access) {
+    host.last_access = item.finished;
+    host.last_duration = item.duration;
+  }
+  host.errors = is_answered ? 0 : host.errors + 1;
+  table_.touch_host(index);
+  if (item.purpose != Purpose::kRobots) return;
+  if (!is_answered) item.status = 0;
+  if (!trips_.contains(item.url)) return take_stray_robots(item);
+  settle_trip(item.url, item.status, item.robots, item.redirect);
+}
+
+void HostDirectory::settle_trip(const std::string& url, int status, std::string_view text,
+                                std::string_view location) {
+  auto trip = trips_.extract(url);
+  CHECK(!trip.empty());
+  const std::optional<web::Url> base = web::Url::parse(url);
+  const bool leads_on = web::is_redirect_status(status) && !location.empty() && base;
+  const auto next = leads_on ? web::Url::parse(location, &*base) : std::nullopt;
+  for (const Trip::Want& want : trip.mapped().wants) {
+    if (next && next->is_http() && want.hops < kRobotsHopsMax) {
+      ask_robots(want.site, std::string(next->without_fragment()),
+                 static_cast<std::uint8_t>(want.hops + 1));
+    } else {
+      take_answer(want.site, status, text);
+    }
+  }
+}
+
+void HostDirectory::take_answer(SiteIndex index, int status, std::string_view text) {
+  SiteRecord& site = table_.site(index);
+  site.is_asking = false;
+  // By the time it came here: what is older by an epoch must not be asked for in a circle.
+  take_robots(site.robots, status, text, options_.agent, clock().utc());
+  table_.touch_site(index);
+  table_.update_delay(site.host);
+  admit_all(site.waiting);
+}
+
+// One that was under way when the crawl began to end: it is good for the next start.
+void HostDirectory::take_stray_robots(const HostNews& item) {
+  const std::optional<web::Url> url = url_of(item.url);
+  if (!url || target_of(*url) != "/robots.txt" || web::is_redirect_status(item.status)) return;
+  take_answer(table_.site_of(*url, port_of(*url)), item.status, item.robots);
+}
+
+// --- The last look.
+
+void HostDirectory::on_leaving(Visit&& visit) {
+  const std::optional<Refusal> reason = last_look(visit);
+  if (!reason) {
+    if (visit.purpose == Purpose::kPage) add_to(counters_.cleared);
+    return cleared.emit(std::move(visit));
+  }
+  called_off.emit({.host = visit.host,
+                   .server = server_key_of(visit.address.address),
+                   .duration = {},
+                   .happened = false});
+  if (visit.purpose == Purpose::kPage) refuse(visit.page, *reason);
+}
+
+std::optional<Refusal> HostDirectory::last_look(const Visit& visit) {
+  const std::optional<web::Url> url = url_of(visit.page.candidate.url);
+  CHECK(url, "a visit came back that was not made here");
+  HostRecord& host = table_.host(table_.host_of(url->host()));
+  if (host.visits > 0) --host.visits;
+  if (draining()) return Refusal::kInterrupted;
+  if (visit.purpose == Purpose::kRobots || !options_.obeys_robots) return {};
+  const SiteRecord& site = table_.site(table_.site_of(*url, port_of(*url)));
+  if (step_of(site) != RobotsStep::kUse) return Refusal::kFull;  // it comes again, and waits
+  if (!site.robots.rules.check(target_of(*url)).allowed) return Refusal::kRobots;
+  if (host.crawl_delay_ms > options_.crawl_delay_max.ms()) return Refusal::kParked;
+  if (host.crawl_delay_ms > visit.wait_ms) return Refusal::kFull;  // it comes again, and rests
+  return {};
+}
+
+// --- Ends and epochs.
+
+bool HostDirectory::produce() {
+  if (draining() && waiting_ > 0) give_all_back();
+  counters_.hosts.store(table_.hosts(), std::memory_order_relaxed);
+  counters_.waiting.store(waiting_, std::memory_order_relaxed);
+  return false;
+}
+
+// admit() refuses them all.
+void HostDirectory::give_all_back() {
+  trips_.clear();
+  for (HostIndex i = 0; i < table_.hosts(); ++i) admit_all(table_.host(i).waiting);
+  for (SiteIndex i = 0; i < table_.sites(); ++i) admit_all(table_.site(i).waiting);
+}
+
+HostStore& HostDirectory::store() {
+  if (!store_) store_ = std::make_unique<HostStore>(files(), state_dir() + "/hosts");
+  return *store_;
+}
+
+base::Result<std::string> HostDirectory::commit(flow::EpochId epoch) {
+  if (state_dir().empty()) return std::string();
+  table_.save_changes(store(), options_.agent);
+  return store().commit(epoch, [this](HostStore& all) { table_.save_all(all, options_.agent); });
+}
+
+void HostDirectory::on_durable(flow::EpochId epoch) {
+  if (!store_) return;
+  if (auto status = store_->remove_old(epoch); !status) fail(std::move(status).error());
+}
+
+base::Status HostDirectory::restore(flow::EpochId /*epoch*/, std::string_view state) {
+  return store().restore(state, [this](std::string_view key, std::string_view value) {
+    return table_.load(key, value, options_.agent);
+  });
+}
+
+}  // namespace meguri::crawl

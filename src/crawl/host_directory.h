@@ -1,0 +1,143 @@
+// HostDirectory: the module that knows hosts: their addresses, what their robots.txt says, and how
+// long they want to rest.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "crawl/host_store.h"
+#include "crawl/host_table.h"
+#include "crawl/messages.h"
+#include "crawl/options.h"
+#include "fetch/address_policy.h"
+#include "flow/module.h"
+
+namespace meguri::crawl {
+
+inline constexpr std::size_t kRefusals = 6;
+
+// Counted since the start.
+struct HostCounts {
+  std::uint64_t hosts = 0;    // known now
+  std::uint64_t waiting = 0;  // pages that wait here now
+  std::uint64_t names_asked = 0;
+  std::uint64_t robots_asked = 0;                  // visits, redirects included
+  std::uint64_t visits = 0;                        // to pages
+  std::uint64_t cleared = 0;                       // of these, at the last look
+  std::array<std::uint64_t, kRefusals> refused{};  // by Refusal
+};
+
+// The life of a due page here:
+//   address unknown → one NameQuestion for its host; robots.txt unknown or too old → one visit for
+//   its site (scheme, host, port), and at most one at a time to any URL; all its pages wait → a
+//   Visit to the Scheduler. When the Scheduler lets it go it comes back for a last look, because
+//   that may be hours later: by then robots.txt may have changed, or be too old.
+// Every page leaves exactly once, cleared or refused. How many wait is bounded by the credits of
+// whoever sent them.
+//
+// An address holds for its TTL (1 minute to 1 day), and longer while the host has visits at the
+// Scheduler, up to a day. Redirects of robots.txt are followed to any host, so that there is one
+// instance only. HostNews comes when the epoch of an access is durable, so robots.txt takes at
+// least one epoch. Durable: robots.txt, last access and errors, as of the last epoch.
+class HostDirectory final : public flow::Module {
+ public:
+  HostDirectory(const CrawlOptions& options, fetch::AddressPolicy policy)
+      : options_(options), policy_(std::move(policy)) {}
+
+  static std::uint64_t key_of_page(const DuePage& page);
+  static std::uint64_t key_of_name(const NameAnswer& answer) { return host_hash_of(answer.host); }
+  static std::uint64_t key_of_news(const HostNews& item) { return host_hash_of(item.host); }
+  static std::uint64_t key_of_visit(const Visit& visit) { return visit.host; }
+
+  flow::In<DuePage> due = in<&HostDirectory::on_due, &HostDirectory::key_of_page>("due");
+  flow::In<NameAnswer> names = in<&HostDirectory::on_name, &HostDirectory::key_of_name>("names");
+  flow::In<HostNews> news = in<&HostDirectory::on_news, &HostDirectory::key_of_news>("news");
+  flow::In<Visit> leaving = in<&HostDirectory::on_leaving, &HostDirectory::key_of_visit>("leaving");
+  flow::Out<NameQuestion> questions = out<NameQuestion>("questions");
+  flow::Out<Visit> visits = out<Visit>("visits");    // to the Scheduler
+  flow::Out<Visit> cleared = out<Visit>("cleared");  // to the Fetcher
+  flow::Out<Refused> refused = out<Refused>("refused");
+  flow::Out<AccessEnd> called_off = out<AccessEnd>("called_off");
+
+  HostCounts counts() const;  // from any thread
+
+  // For tests and results, while nothing runs.
+  const HostTable& table() const { return table_; }
+
+ private:
+  // A visit to a robots.txt, and for whom.
+  struct Trip {
+    struct Want {
+      SiteIndex site = 0;
+      std::uint8_t hops = 0;  // redirects on its way here
+    };
+    std::vector<Want> wants;
+  };
+
+  using Counter = std::atomic<std::uint64_t>;
+  struct Counters {
+    Counter hosts, waiting, names_asked, robots_asked, visits, cleared;
+    std::array<Counter, kRefusals> refused;
+  };
+
+  void on_due(DuePage&& page) { admit(std::move(page)); }
+  void on_name(NameAnswer&& answer);
+  void on_news(HostNews&& item);
+  void on_leaving(Visit&& visit);
+  base::Status start() override;
+  bool produce() override;
+  void on_timer(std::uint64_t tag) override;
+  bool idle() const override { return waiting_ == 0; }
+  std::size_t backlog() const override { return waiting_; }
+  base::Result<std::string> commit(flow::EpochId epoch) override;
+  void on_durable(flow::EpochId epoch) override;
+  base::Status restore(flow::EpochId epoch, std::string_view state) override;
+
+  std::uint16_t port_of(const web::Url& url) const;
+  void admit(DuePage&& page);
+  void admit_all(std::vector<DuePage>& pages);
+  void wait(std::vector<DuePage>& line, DuePage&& page);
+  void refuse(const DuePage& page, Refusal reason);
+  void visit_page(DuePage&& page, const SiteRecord& site);
+  void send(Visit&& visit, HostRecord& host);
+  base::Ticks not_before(const HostRecord& host) const;
+
+  bool has_address(const HostRecord& host) const;
+  void ask_name(HostRecord& host);
+  void take_address(HostRecord& host, const NameAnswer& answer);
+
+  RobotsStep step_of(const SiteRecord& site) const;
+  void wait_for_robots(SiteIndex site);
+  void ask_robots(SiteIndex site, std::string url, std::uint8_t hops);
+  void visit_robots(const std::string& url);
+  void settle_trip(const std::string& url, int status, std::string_view text,
+                   std::string_view location);
+  void take_answer(SiteIndex site, int status, std::string_view text);
+  void take_stray_robots(const HostNews& item);
+
+  // The reason against a visit that is about to be made, if there is one.
+  std::optional<Refusal> last_look(const Visit& visit);
+  void give_all_back();
+  HostStore& store();
+
+  const CrawlOptions options_;
+  const fetch::AddressPolicy policy_;
+  HostTable table_;
+  std::unordered_map<std::string, Trip> trips_;  // by URL
+  std::unique_ptr<HostStore> store_;
+  std::size_t waiting_ = 0;  // pages in all lines
+  Counters counters_;
+};
+
+}  // namespace meguri::crawl
