@@ -5,6 +5,8 @@ namespace meguri::app {
 namespace {
 
 constexpr CommandEntry kCommands[] = {
+    {"crawl", "Visit pages and keep them in an archive",
+     "meguri crawl https://www.example.com/ --archive example --once", make_crawl_command},
     {"inspect", "Show what Meguri sees in a document",
      "meguri inspect --url https://example.com/a.html a.html", make_inspect_command},
     {"robots", "Ask a robots.txt whether URLs may be visited",

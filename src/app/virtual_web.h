@@ -7,22 +7,11 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/speed_arguments.h"
 #include "app/world_arguments.h"
-#include "env/clock.h"
 #include "sim/checker.h"
 
 namespace meguri::app {
-
-// How fast the web's clock runs, and since when; so that several programs can share one clock.
-class SpeedArguments {
- public:
-  void declare(Options options);
-  base::Result<std::unique_ptr<env::Clock>> make() const;
-
- private:
-  std::string speed_;
-  std::string origin_;
-};
 
 // `check`: judges a crawler by the access log, and an archive by its captures.
 class VirtualWebCheck final : public Command {

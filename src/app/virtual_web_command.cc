@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "app/stop_signals.h"
 #include "app/values.h"
 #include "app/virtual_web.h"
 #include "base/console.h"
@@ -23,7 +22,6 @@ namespace {
 
 constexpr std::uint16_t kPort = 8080;
 constexpr std::uint16_t kDnsPort = 5300;
-constexpr double kSpeedMax = 1e6;
 
 // The access log as a file. Thread-safe. The first failure is kept and said at the end.
 class LogFile {
@@ -46,35 +44,6 @@ class LogFile {
   base::Mutex mutex_;
   std::unique_ptr<env::WritableFile> file_ GUARDED_BY(mutex_);
   base::Status status_ GUARDED_BY(mutex_);
-};
-
-// SIGINT and SIGTERM as something to wait for, in this thread and those started from it.
-class StopSignals {
- public:
-  StopSignals() {
-    sigemptyset(&set_);
-    sigaddset(&set_, SIGINT);
-    sigaddset(&set_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set_, &before_);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-  ~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  // Until a signal comes, or `limit` of real time has passed.
-  void wait(std::optional<base::Duration> limit) const {
-    if (!limit) {
-      int signal = 0;
-      sigwait(&set_, &signal);
-      return;
-    }
-    const timespec time = {.tv_sec = limit->ms() / 1000, .tv_nsec = limit->ms() % 1000 * 1'000'000};
-    sigtimedwait(&set_, nullptr, &time);
-  }
-
- private:
-  sigset_t set_{};
-  sigset_t before_{};
 };
 
 class VirtualWebCommand final : public Command {
@@ -213,32 +182,6 @@ class VirtualWebCommand final : public Command {
 };
 
 }  // namespace
-
-void SpeedArguments::declare(Options options) {
-  options.option("--speed", "X", speed_, "The web's clock runs X times as fast (default: 1)");
-  options.option("--clock-origin", "TIME", origin_,
-                 "It has run so since then; programs of one speed and origin agree (default: now)");
-}
-
-base::Result<std::unique_ptr<env::Clock>> SpeedArguments::make() const {
-  const base::Instant now = env::RealClock().utc();
-  double speed = 1;
-  if (!speed_.empty()) {
-    ASSIGN_OR_RETURN(speed, parse_number("--speed", speed_));
-    if (!(speed > 0 && speed <= kSpeedMax)) {
-      return base::fail(base::ErrorCode::kInvalid, "--speed takes more than 0 and at most {}",
-                        kSpeedMax);
-    }
-  }
-  base::Instant origin = now;
-  if (!origin_.empty()) {
-    ASSIGN_OR_RETURN(origin, parse_time("--clock-origin", origin_, now));
-    if (origin > now) {
-      return base::fail(base::ErrorCode::kInvalid, "--clock-origin takes a time that has come");
-    }
-  }
-  return std::make_unique<env::ScaledClock>(speed, origin);
-}
 
 std::unique_ptr<Command> make_virtual_web_command() {
   return std::make_unique<VirtualWebCommand>();

@@ -1,0 +1,59 @@
+#include "app/crawl_graph.h"
+
+namespace meguri::app {
+
+using namespace crawl;  // NOLINT(google-build-using-namespace): this file is about nothing else
+
+CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
+  using flow::Edge;
+  using flow::Kind;
+  using flow::Split;
+  CrawlGraph crawl;
+  flow::Graph& graph = crawl.graph;
+
+  const auto seeder = graph.add<Seeder>("seeder", {.split = Split::kSingle}, options.seeds);
+  const auto filter = graph.add<UrlFilter>("filter", {}, options.scope, options.seeds);
+  const auto registry = graph.add<Registry>("registry", {.split = Split::kKey}, options);
+  const auto hosts = graph.add<HostDirectory>("hosts", {.split = Split::kKey}, options,
+                                              seams.addresses);
+  const auto resolver = graph.add<Resolver>("resolver", {.kind = Kind::kPoller}, seams.make_dns);
+  const auto scheduler = graph.add<Scheduler>("scheduler", {.split = Split::kKey}, options.schedule,
+                                              options.access);
+  const auto fetcher =
+      graph.add<Fetcher>("fetcher", {.kind = Kind::kPoller}, options, seams.make_http);
+  const auto extractor = graph.add<Extractor>("extractor", {}, options);
+  const auto writer =
+      graph.add<ArchiveWriter>("writer", {.kind = Kind::kBlocking}, options, ArchiveLimits());
+
+  // Discovery: with markers, because it is what a crawl must not lose.
+  graph.connect(seeder, &Seeder::candidates, filter, &UrlFilter::candidates);
+  graph.connect(filter, &UrlFilter::accepted, registry, &Registry::candidates);
+  graph.connect(writer, &ArchiveWriter::candidates, filter, &UrlFilter::candidates,
+                Edge::spilling());
+  graph.connect(writer, &ArchiveWriter::reports, registry, &Registry::reports);
+  graph.connect(writer, &ArchiveWriter::news, hosts, &HostDirectory::news);
+
+  // What is in flight: under the Registry's credits, which hands it out again after a crash.
+  graph.connect(registry, &Registry::due, hosts, &HostDirectory::due,
+                Edge::credit(options.in_flight_max));
+  const Edge carried = Edge::under_credit();
+  graph.connect(hosts, &HostDirectory::questions, resolver, &Resolver::questions, carried);
+  graph.connect(resolver, &Resolver::answers, hosts, &HostDirectory::names, carried);
+  graph.connect(hosts, &HostDirectory::visits, scheduler, &Scheduler::visits, carried);
+  graph.connect(scheduler, &Scheduler::leaving, hosts, &HostDirectory::leaving, carried);
+  graph.connect(hosts, &HostDirectory::cleared, fetcher, &Fetcher::visits, carried);
+  graph.connect(fetcher, &Fetcher::answers, extractor, &Extractor::answers, carried);
+  graph.connect(extractor, &Extractor::findings, writer, &ArchiveWriter::findings, carried);
+  graph.connect(fetcher, &Fetcher::ends, scheduler, &Scheduler::ends, carried);
+  graph.connect(hosts, &HostDirectory::called_off, scheduler, &Scheduler::ends, carried);
+  graph.connect(hosts, &HostDirectory::refused, registry, &Registry::refused, carried);
+  graph.connect(scheduler, &Scheduler::refused, registry, &Registry::refused, carried);
+
+  crawl.registry = registry;
+  crawl.filter = filter;
+  crawl.hosts = hosts;
+  crawl.scheduler = scheduler;
+  return crawl;
+}
+
+}  // namespace meguri::app

@@ -1,0 +1,40 @@
+// The graph of a crawl: the modules of src/crawl and what joins them. The same graph runs on
+// threads and in a simulation; only what is behind the seams differs.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "crawl/archive_writer.h"
+#include "crawl/extractor.h"
+#include "crawl/fetcher.h"
+#include "crawl/host_directory.h"
+#include "crawl/options.h"
+#include "crawl/registry.h"
+#include "crawl/resolver.h"
+#include "crawl/scheduler.h"
+#include "crawl/seeder.h"
+#include "crawl/url_filter.h"
+#include "fetch/address_policy.h"
+#include "flow/graph.h"
+
+namespace meguri::app {
+
+// The network, real or simulated.
+struct CrawlSeams {
+  std::function<std::unique_ptr<fetch::HttpClient>(const env::Clock&)> make_http;
+  std::function<std::unique_ptr<fetch::Dns>(const env::Clock&)> make_dns;
+  fetch::AddressPolicy addresses;
+};
+
+struct CrawlGraph {
+  flow::Graph graph;
+  flow::Node<crawl::Registry> registry;
+  flow::Node<crawl::UrlFilter> filter;
+  flow::Node<crawl::HostDirectory> hosts;
+  flow::Node<crawl::Scheduler> scheduler;
+};
+
+CrawlGraph build_crawl(const crawl::CrawlOptions& options, const CrawlSeams& seams);
+
+}  // namespace meguri::app

@@ -1,0 +1,31 @@
+#include "app/stop_signals.h"
+
+#include <cerrno>
+#include <ctime>
+
+namespace meguri::app {
+
+StopSignals::StopSignals() {
+  sigemptyset(&set_);
+  sigaddset(&set_, SIGINT);
+  sigaddset(&set_, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set_, &before_);
+}
+
+StopSignals::~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool StopSignals::wait(std::optional<base::Duration> limit) const {
+  for (;;) {
+    timespec time{};
+    if (limit) {
+      time.tv_sec = limit->ms() / 1000;
+      time.tv_nsec = limit->ms() % 1000 * 1'000'000;
+    }
+    const int signal = limit ? sigtimedwait(&set_, nullptr, &time) : sigwaitinfo(&set_, nullptr);
+    if (signal > 0) return true;
+    // Another signal, such as that of a debugger, interrupts the wait.
+    if (errno != EINTR) return false;
+  }
+}
+
+}  // namespace meguri::app
