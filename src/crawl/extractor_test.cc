@@ -69,7 +69,7 @@ Finding extract(const Answer& answer, const CrawlOptions& options = {}) {
   return findings.empty() ? Finding() : std::move(findings.front());
 }
 
-const Instant kNow = Instant::from_ms(1'767'225'600'000);
+constexpr Instant kNow = Instant::from_ms(1'767'225'600'000);
 
 Answer answer_of(int status, std::string_view fields, std::string body,
                  std::string_view url = kUrl) {

@@ -133,11 +133,11 @@ struct Outcome {
 };
 
 Outcome fetch_all(EngineKind kind, const std::vector<Visit>& visits, std::size_t capacity,
-                  const CrawlOptions& options = {}, std::uint64_t seed = 1) {
+                  std::uint64_t seed = 1, bool drains_at_once = false) {
   std::atomic<std::size_t> most{0};
   flow::Graph graph;
   auto source = graph.add<VisitSource>("source", {}, visits);
-  auto fetcher = graph.add<Fetcher>("fetcher", {.kind = flow::Kind::kPoller}, options,
+  auto fetcher = graph.add<Fetcher>("fetcher", {.kind = flow::Kind::kPoller}, CrawlOptions(),
                                     Fetcher::MakeClient([capacity, &most](const env::Clock& clock) {
                                       return std::make_unique<FakeClient>(clock, capacity, &most);
                                     }));
@@ -147,7 +147,9 @@ Outcome fetch_all(EngineKind kind, const std::vector<Visit>& visits, std::size_t
   graph.connect(fetcher, &Fetcher::ends, sink, &AnswerSink::ends);
   AnyEngine engine(kind, std::move(graph), {.seed = seed});
   EXPECT_TRUE(engine->start());
-  EXPECT_TRUE(engine->run_until_quiet());
+  if (!drains_at_once) {
+    EXPECT_TRUE(engine->run_until_quiet());
+  }
   EXPECT_TRUE(engine->drain());
   auto& end = engine->module(sink);
   return {std::move(end.got), std::move(end.ended), most};
@@ -175,10 +177,18 @@ void expect_one_answer_each(const Outcome& outcome, std::size_t count) {
 
 TEST(Fetcher, AnswersEveryVisitOnceInAnyOrderOfRuns) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Outcome outcome = fetch_all(EngineKind::kSimulation, many_visits(), 16, {}, seed);
+    const Outcome outcome = fetch_all(EngineKind::kSimulation, many_visits(), 16, seed);
     expect_one_answer_each(outcome, 300);
     EXPECT_EQ(outcome.most_in_flight, 16U);
   }
+}
+
+TEST(Fetcher, AnswersWhatItHasWhileDraining) {
+  expect_one_answer_each(fetch_all(EngineKind::kSimulation, many_visits(), 16, 1, true), 300);
+}
+
+TEST(FetcherThreads, AnswersWhatItHasWhileDraining) {
+  expect_one_answer_each(fetch_all(EngineKind::kThreads, many_visits(), 16, 1, true), 300);
 }
 
 TEST(FetcherThreads, AnswersEveryVisitOnce) {

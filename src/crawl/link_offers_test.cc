@@ -9,24 +9,24 @@
 namespace meguri::crawl {
 namespace {
 
-const Candidate kFrom = {.url = "http://example.org/dir/page",
-                         .via = "http://example.org/",
-                         .depth = 3,
-                         .hops = 2,
-                         .offer = Offer::kLink};
+const Candidate from_page = {.url = "http://example.org/dir/page",
+                             .via = "http://example.org/",
+                             .depth = 3,
+                             .hops = 2,
+                             .offer = Offer::kLink};
 
 // "link 4 http://example.org/x" for each.
 std::vector<std::string> offers_in(std::string_view body,
                                    std::string_view content_type = "text/html",
                                    std::string_view x_robots_tag = "") {
-  const auto url = web::Url::parse(kFrom.url);
+  const auto url = web::Url::parse(from_page.url);
   web::FieldList fields;
   fields.add("Content-Type", content_type);
   if (!x_robots_tag.empty()) fields.add("X-Robots-Tag", x_robots_tag);
   const web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
   std::vector<std::string> texts;
-  for (const Candidate& offer : offers_of(page, kFrom)) {
-    EXPECT_EQ(offer.via, kFrom.url);
+  for (const Candidate& offer : offers_of(page, from_page)) {
+    EXPECT_EQ(offer.via, from_page.url);
     EXPECT_EQ(offer.hops, 0);
     texts.push_back(fmt::format("{} {} {}", name_of(offer.offer), offer.depth, offer.url));
   }
@@ -88,19 +88,19 @@ TEST(LinkOffers, OfAStyleSheetAreEmbeds) {
 }
 
 TEST(RedirectOffer, KeepsTheDepthAndCountsTheHops) {
-  const auto url = web::Url::parse(kFrom.url);
+  const auto url = web::Url::parse(from_page.url);
   const auto target = redirect_of(*url, "../other#part");
   ASSERT_TRUE(target);
   const Candidate expected = {.url = "http://example.org/other",
-                              .via = kFrom.url,
+                              .via = from_page.url,
                               .depth = 3,
                               .hops = 3,
                               .offer = Offer::kRedirect};
-  EXPECT_EQ(redirect_offer(*target, kFrom), expected);
+  EXPECT_EQ(redirect_offer(*target, from_page), expected);
   EXPECT_FALSE(redirect_of(*url, "javascript:x()"));
   EXPECT_FALSE(redirect_of(*url, "http://"));
-  EXPECT_FALSE(redirect_offer(*redirect_of(*url, "page#here"), kFrom)) << "the page itself";
-  Candidate chained = kFrom;
+  EXPECT_FALSE(redirect_offer(*redirect_of(*url, "page#here"), from_page)) << "the page itself";
+  Candidate chained = from_page;
   chained.hops = 255;
   EXPECT_EQ(redirect_offer(*target, chained)->hops, 255) << "it does not begin again";
 }
