@@ -294,7 +294,8 @@ void HostDirectory::take_answer(SiteIndex index, int status, std::string_view te
 // One that was under way when the crawl began to end: it is good for the next start.
 void HostDirectory::take_stray_robots(const HostNews& item) {
   const std::optional<web::Url> url = url_of(item.url);
-  if (!url || target_of(*url) != "/robots.txt" || web::is_redirect_status(item.status)) return;
+  if (!url || target_of(*url) != "/robots.txt") return;
+  if (item.status == 0 || web::is_redirect_status(item.status)) return;
   take_answer(table_.site_of(*url, port_of(*url)), item.status, item.robots);
 }
 

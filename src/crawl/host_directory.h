@@ -118,12 +118,12 @@ class HostDirectory final : public flow::Module {
   void take_address(HostRecord& host, const NameAnswer& answer);
 
   RobotsStep step_of(const SiteRecord& site) const;
-  void wait_for_robots(SiteIndex site);
-  void ask_robots(SiteIndex site, std::string url, std::uint8_t hops);
-  void visit_robots(const std::string& url);
+  void wait_for_robots(SiteIndex index);
+  void ask_robots(SiteIndex index, std::string url, std::uint8_t hops);
+  void visit_robots(const std::string& text);
   void settle_trip(const std::string& url, int status, std::string_view text,
                    std::string_view location);
-  void take_answer(SiteIndex site, int status, std::string_view text);
+  void take_answer(SiteIndex index, int status, std::string_view text);
   void take_stray_robots(const HostNews& item);
 
   // The reason against a visit that is about to be made, if there is one.

@@ -41,14 +41,14 @@ std::size_t count_of(Rig& rig, const std::string& outcome) {
       rig.outcomes(), [&](const auto& entry) { return entry.second == outcome; }));
 }
 
-const RobotsReply kSomeRules = {200, "User-agent: *\nDisallow: /private/\n"};
+RobotsReply some_rules() { return {200, "User-agent: *\nDisallow: /private/\n"}; }
 
 void check_rules(EngineKind kind, std::uint64_t seed) {
   Rig rig(kind, seed);
   add_site(rig, "a.example.org", 1);
   add_site(rig, "b.example.org", 1);
   add_site(rig, "c.example.org", 2);
-  answer_with(rig, kSomeRules);
+  answer_with(rig, some_rules());
   rig.run();
   EXPECT_EQ(count_of(rig, "visited"), 6U);
   EXPECT_EQ(count_of(rig, "robots"), 3U);
@@ -75,7 +75,7 @@ TEST(HostDirectoryThreads, ObeyRobots) { check_rules(EngineKind::kThreads, 1); }
 TEST(HostDirectory, DoesWithoutRobotsWhenItIsToldTo) {
   Rig rig(EngineKind::kSimulation);
   add_site(rig);
-  answer_with(rig, kSomeRules);
+  answer_with(rig, some_rules());
   rig.options.obeys_robots = false;
   rig.run();
   EXPECT_EQ(count_of(rig, "visited"), 3U);
@@ -115,7 +115,7 @@ void check_recovery(EngineKind kind) {
   Rig rig(kind);
   add_site(rig);
   rig.world.robots = [](const std::string&, std::size_t n) {
-    return n < 2 ? RobotsReply{503} : kSomeRules;
+    return n < 2 ? RobotsReply{503} : some_rules();
   };
   rig.run();
   EXPECT_EQ(count_of(rig, "visited"), 2U);
@@ -134,7 +134,7 @@ TEST(HostDirectory, FollowsRedirectsOfRobotsToOtherHosts) {
     if (url == "https://www.a.example.org/robots.txt") {
       return RobotsReply{302, "", "http://rules.example.net:8080/all?site=a#x"};
     }
-    return kSomeRules;
+    return some_rules();
   };
   rig.world.add_host("www.a.example.org", 1);
   rig.run();
@@ -148,7 +148,7 @@ TEST(HostDirectory, SharesARobotsThatSeveralSitesLeadTo) {
   for (const char* host : {"a.example.org", "b.example.org", "c.example.org"}) add_site(rig, host);
   rig.epoch_every = Duration::minutes(1);  // so that all of them ask before anybody is answered
   rig.world.robots = [](const std::string& url, std::size_t) {
-    return url == kRobotsUrl ? kSomeRules : RobotsReply{301, "", kRobotsUrl};
+    return url == kRobotsUrl ? some_rules() : RobotsReply{301, "", kRobotsUrl};
   };
   rig.run();
   EXPECT_EQ(count_of(rig, "visited"), 6U);
@@ -281,7 +281,7 @@ void check_drain(EngineKind kind, Duration after) {
   }
   rig.world.addresses.erase("h3.example.org");
   rig.world.robots = [](const std::string& url, std::size_t) {
-    return url.starts_with("https://h1") ? RobotsReply{503} : kSomeRules;
+    return url.starts_with("https://h1") ? RobotsReply{503} : some_rules();
   };
   rig.start();
   ASSERT_TRUE(rig.engine->run_for(after));
@@ -306,7 +306,7 @@ TEST(HostDirectory, KnowsRobotsAfterARestart) {
   Rig rig(EngineKind::kSimulation);
   add_site(rig);
   rig.options.access.host_wait_ms_min = 60'000;
-  answer_with(rig, kSomeRules);
+  answer_with(rig, some_rules());
   rig.start();
   ASSERT_TRUE(rig.engine->run_for(Duration::seconds(10)));
   ASSERT_TRUE(rig.engine->stop());
@@ -328,7 +328,7 @@ TEST(HostDirectory, GoesOnAfterCrashes) {
     for (int h = 0; h < 6; ++h) {
       add_site(rig, "h" + std::to_string(h) + ".example.org", static_cast<std::uint32_t>(h / 2));
     }
-    answer_with(rig, kSomeRules);
+    answer_with(rig, some_rules());
     env::Random random(seed);
     for (int crash = 0; crash < 4; ++crash) {
       rig.start();
