@@ -74,7 +74,7 @@ class DueQueue {
   };
 
   bool may_leave(const Host& host) const { return !host.rests && host.out < out_max_; }
-  void enlist(Index host);  // in all rings where it belongs
+  void enlist(Index index);  // in all rings where it belongs
 
   const std::size_t out_max_;
   std::vector<Host> hosts_;

@@ -9,12 +9,6 @@
 
 namespace meguri::crawl {
 
-std::uint64_t server_key_of(const fetch::IpAddress& address) {
-  if (!address.is_v6()) return address.v4_value();
-  const std::uint64_t high = std::uint64_t{address.value_at(0)} << 32U | address.value_at(4);
-  return base::mix64(high);
-}
-
 std::uint64_t Scheduler::key_of_visit(const Visit& visit) {
   return base::mix64(server_key_of(visit.address.address));
 }

@@ -16,14 +16,11 @@
 #include "base/time.h"
 #include "crawl/access_schedule.h"
 #include "crawl/messages.h"
+#include "crawl/server_key.h"
 #include "fetch/address.h"
 #include "flow/module.h"
 
 namespace meguri::crawl {
-
-// What stands for a server: an IPv4 address as a number; of an IPv6 address its /64, hashed,
-// because whoever has one address there has all of them.
-std::uint64_t server_key_of(const fetch::IpAddress& address);
 
 // Counted since the start.
 struct SchedulerCounts {

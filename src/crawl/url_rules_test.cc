@@ -29,10 +29,10 @@ std::string_view judge(const UrlRules& rules, std::string url, Offer offer = Off
   return reason ? name_of(*reason) : "";
 }
 
-const std::vector<std::string> kSeeds = {"http://www.example.org/docs/index.html?x=/y/"};
+const std::vector<std::string> example_seeds = {"http://www.example.org/docs/index.html?x=/y/"};
 
 TEST(UrlRules, HostScopeIsTheHostsOfTheSeeds) {
-  const UrlRules rules = rules_of({.scope = Scope::kHost}, kSeeds);
+  const UrlRules rules = rules_of({.scope = Scope::kHost}, example_seeds);
   EXPECT_EQ(judge(rules, "http://www.example.org/"), "");
   EXPECT_EQ(judge(rules, "https://WWW.example.org:8080/other"), "");
   EXPECT_EQ(judge(rules, "http://example.org/"), "scope");
@@ -50,7 +50,7 @@ TEST(UrlRules, DomainScopeIsTheirRegistrableDomains) {
 }
 
 TEST(UrlRules, PrefixScopeIsWhatBeginsWithASeedUpToItsLastSlash) {
-  const UrlRules rules = rules_of({.scope = Scope::kPrefix}, kSeeds);
+  const UrlRules rules = rules_of({.scope = Scope::kPrefix}, example_seeds);
   EXPECT_EQ(judge(rules, "http://www.example.org/docs/"), "");
   EXPECT_EQ(judge(rules, "http://www.example.org/docs/a/b.html?q=1"), "");
   EXPECT_EQ(judge(rules, "https://www.example.org/docs/a"), "");
@@ -62,7 +62,7 @@ TEST(UrlRules, PrefixScopeIsWhatBeginsWithASeedUpToItsLastSlash) {
 }
 
 TEST(UrlRules, AnyScopeIsAllOfTheWeb) {
-  const UrlRules rules = rules_of({.scope = Scope::kAny}, kSeeds);
+  const UrlRules rules = rules_of({.scope = Scope::kAny}, example_seeds);
   EXPECT_EQ(judge(rules, "http://example.com/"), "");
   EXPECT_EQ(judge(rules, "ftp://example.com/"), "scheme");
   EXPECT_EQ(judge(rules, "mailto:somebody@example.com"), "scheme");
@@ -74,7 +74,7 @@ TEST(UrlRules, AnyScopeIsAllOfTheWeb) {
 }
 
 TEST(UrlRules, EmbedsMayBeOneHopOutside) {
-  const UrlRules rules = rules_of({.scope = Scope::kHost}, kSeeds);
+  const UrlRules rules = rules_of({.scope = Scope::kHost}, example_seeds);
   const std::string inside = "http://www.example.org/";
   const std::string image = "http://images.example.com/a.png";
   EXPECT_EQ(judge(rules, image, Offer::kEmbed, inside), "");
@@ -86,7 +86,7 @@ TEST(UrlRules, EmbedsMayBeOneHopOutside) {
   EXPECT_EQ(judge(rules, image, Offer::kRedirect, inside), "scope");
   EXPECT_EQ(judge(rules, image, Offer::kRedirect, "http://styles.example.com/a.png"), "");
 
-  const UrlRules without = rules_of({.scope = Scope::kHost, .embeds = false}, kSeeds);
+  const UrlRules without = rules_of({.scope = Scope::kHost, .embeds = false}, example_seeds);
   EXPECT_EQ(judge(without, image, Offer::kEmbed, inside), "embed");
   EXPECT_EQ(judge(without, inside + "a.png", Offer::kEmbed, inside), "embed");
 }
@@ -94,7 +94,7 @@ TEST(UrlRules, EmbedsMayBeOneHopOutside) {
 TEST(UrlRules, IncludesAndExcludesAreFoundAnywhereInTheUrl) {
   const UrlRules rules = rules_of(
       {.scope = Scope::kAny, .includes = {R"(\.html$)", "/docs/"}, .excludes = {"(?i)PRINT="}},
-      kSeeds);
+      example_seeds);
   EXPECT_EQ(judge(rules, "http://example.com/a.html"), "");
   EXPECT_EQ(judge(rules, "http://example.com/docs/a"), "");
   EXPECT_EQ(judge(rules, "http://example.com/a.html?"), "");  // canonical: without the empty query
@@ -106,26 +106,27 @@ TEST(UrlRules, IncludesAndExcludesAreFoundAnywhereInTheUrl) {
 }
 
 TEST(UrlRules, SaysWhichPatternCannotBeUsed) {
-  const auto rules = UrlRules::make({.includes = {"good"}, .excludes = {"a(b"}}, kSeeds);
+  const auto rules = UrlRules::make({.includes = {"good"}, .excludes = {"a(b"}}, example_seeds);
   ASSERT_FALSE(rules);
   EXPECT_EQ(rules.error().code(), base::ErrorCode::kInvalid);
   EXPECT_TRUE(rules.error().message().starts_with("the exclude pattern \"a(b\" cannot be used: "))
       << rules.error().message();
   // More than its memory would hold.
-  EXPECT_FALSE(UrlRules::make({.includes = {"((((a{100}){10}){10}){10}){10}"}}, kSeeds));
+  EXPECT_FALSE(UrlRules::make({.includes = {"((((a{100}){10}){10}){10}){10}"}}, example_seeds));
 }
 
 // With a matcher that goes back this would take longer than the world lasts, or the whole stack.
 TEST(UrlRules, PatternsAreLinearInTheUrl) {
-  const UrlRules rules =
-      rules_of({.scope = Scope::kAny, .excludes = {"(a|a)*(a|aa)*(a*)*b$", "(x+x+)+y"}}, kSeeds);
+  const UrlRules rules = rules_of(
+      {.scope = Scope::kAny, .excludes = {"(a|a)*(a|aa)*(a*)*b$", "(x+x+)+y"}}, example_seeds);
   EXPECT_EQ(judge(rules, "http://example.com/" + std::string(4000, 'a')), "");
   EXPECT_EQ(judge(rules, "http://example.com/" + std::string(4000, 'x')), "");
   EXPECT_EQ(judge(rules, "http://example.com/" + std::string(4000, 'a') + "b"), "excluded");
 }
 
 TEST(UrlRules, DepthAndHopsHaveLimits) {
-  const UrlRules rules = rules_of({.scope = Scope::kAny, .depth_max = 2, .hops_max = 3}, kSeeds);
+  const UrlRules rules =
+      rules_of({.scope = Scope::kAny, .depth_max = 2, .hops_max = 3}, example_seeds);
   Candidate candidate;
   candidate.url = "http://example.com/";
   candidate.depth = 2;
@@ -138,7 +139,7 @@ TEST(UrlRules, DepthAndHopsHaveLimits) {
 }
 
 TEST(UrlRules, AcceptedUrlsAreCanonical) {
-  const UrlRules rules = rules_of({.scope = Scope::kAny}, kSeeds);
+  const UrlRules rules = rules_of({.scope = Scope::kAny}, example_seeds);
   Candidate candidate;
   candidate.url = "HTTP://user@Example.COM.:80/%7ea/%c3?#part";
   EXPECT_EQ(rules.check(candidate, 0), std::nullopt);
@@ -146,7 +147,7 @@ TEST(UrlRules, AcceptedUrlsAreCanonical) {
 }
 
 TEST(UrlRules, NamesThatNobodyRegisteredAreForCrawlsWithSuchSeeds) {
-  const UrlRules strict = rules_of({.scope = Scope::kAny}, kSeeds);
+  const UrlRules strict = rules_of({.scope = Scope::kAny}, example_seeds);
   EXPECT_EQ(judge(strict, "http://localhost/"), "single-label");
   EXPECT_EQ(judge(strict, "http://www.kotamira.test/"), "unknown-suffix");
   const UrlRules open = rules_of({.scope = Scope::kAny}, {"http://www.kotamira.test:8080/"});
