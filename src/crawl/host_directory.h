@@ -25,8 +25,6 @@
 
 namespace meguri::crawl {
 
-inline constexpr std::size_t kRefusals = 6;
-
 // Counted since the start.
 struct HostCounts {
   std::uint64_t hosts = 0;    // known now

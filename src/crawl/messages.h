@@ -2,6 +2,7 @@
 // shows the graph.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -117,6 +118,8 @@ enum class Refusal : std::uint8_t {
   kParked,       // the host asks for a delay above the limit, or cannot be reached
   kInterrupted,  // the crawl ends; it comes again
 };
+
+inline constexpr std::size_t kRefusals = 6;
 
 std::string_view name_of(Refusal refusal);  // "robots"
 bool comes_again(Refusal refusal);

@@ -26,7 +26,6 @@
 namespace meguri::crawl {
 
 inline constexpr std::size_t kVisitOutcomes = 5;
-inline constexpr std::size_t kRefusals = 6;
 
 // Written by the Registry's thread, read by any: each number is right by itself, while the Registry
 // runs they may be a few pages apart. known = waiting + in_flight + done.
