@@ -3,6 +3,7 @@
 if(PYTHON3)
   meguri_python_test(cli src/app/cli_test.py)
   meguri_python_test(virtual_web src/app/virtual_web_test.py)
+  meguri_python_test(crawl src/app/crawl_test.py)
   meguri_python_test(links src/web/links_test.py)
   meguri_python_test(warc_peers src/archive/warc_peers_test.py)
 endif()

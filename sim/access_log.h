@@ -2,8 +2,9 @@
 //
 //   arrival <TAB> end <TAB> server <TAB> host <TAB> target <TAB> status <TAB> bytes
 //
-// Times are milliseconds of UTC since 1970: when the request had arrived, and when the last byte of
-// the answer was handed over. The server is its address. Lines that begin with '#' are remarks.
+// Times are milliseconds of UTC since 1970: when the request had arrived, and just before the last
+// bytes of the answer were handed over. The server is its address. Lines that begin with '#' are
+// remarks.
 #pragma once
 
 #include <cstdint>

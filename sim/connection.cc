@@ -22,7 +22,7 @@ Connection::Connection(ConnectionShared& shared, int socket, OpenSslPtr<SSL> ssl
 }
 
 Connection::~Connection() {
-  if (is_asked_) log_end();
+  if (is_asked_) log_end(shared_.clock.utc());
 }
 
 void Connection::note_events(std::uint32_t events) {
@@ -189,6 +189,9 @@ std::optional<Connection::Next> Connection::step_wait() {
 }
 
 std::optional<Connection::Next> Connection::step_reply() {
+  // Before the write: the client may have all of it, and the next request under way, before this
+  // thread runs again.
+  const base::Instant now = shared_.clock.utc();
   const IoResult written = stream_.write(reply_, shared_.scratch);
   switch (written.state) {
     case IoState::kMoved: break;
@@ -197,12 +200,12 @@ std::optional<Connection::Next> Connection::step_reply() {
   }
   reply_.advance(written.bytes);
   HttpTally::add(shared_.tally.bytes, written.bytes);
-  if (reply_.is_done()) end_reply();
+  if (reply_.is_done()) end_reply(now);
   return std::nullopt;
 }
 
-void Connection::end_reply() {
-  log_end();
+void Connection::end_reply(base::Instant now) {
+  log_end(now);
   has_answered_ = true;
   const bool closes = reply_.closes();
   reply_.clear();
@@ -218,9 +221,9 @@ void Connection::end_reply() {
       shared_.clock.nanoseconds() + std::chrono::nanoseconds(shared_.limits.linger_time).count();
 }
 
-void Connection::log_end() {
+void Connection::log_end(base::Instant now) {
   // The clock of a world may be set back; the log's times are in order all the same.
-  access_.end = std::max(access_.arrival, shared_.clock.utc());
+  access_.end = std::max(access_.arrival, now);
   access_.bytes = reply_.sent_bytes();
   shared_.log.add(access_);
   is_asked_ = false;

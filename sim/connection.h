@@ -115,8 +115,8 @@ class Connection {
   void begin_request();
   void answer(const AskedFor& asked);
   void refuse(int status);
-  void end_reply();
-  void log_end();
+  void end_reply(base::Instant now);
+  void log_end(base::Instant now);
   std::optional<Next> wait_until(std::int64_t deadline_ns);
   std::string_view scheme() const { return stream_.is_tls() ? "https" : "http"; }
 

@@ -1,0 +1,143 @@
+"""`meguri crawl` from outside, on the virtual web: what it archives, stopped and killed half way."""
+
+import gzip
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import testing
+from virtual_web_test import MEGURI, STANDING, VirtualWeb
+
+WORLD = ["--hosts", "8", "--pages", "80", "--servers", "8", "--seed", "3"]
+# Hosts ask for delays of up to 20 seconds.
+FAST = ["--speed", "100", "--clock-origin", "2026-11-01"]
+
+
+def read_archive(folder):
+    """How often each URL was visited, by the WARC files; robots.txt left out."""
+    visits = {}
+    for name in sorted(os.listdir(folder)):
+        with gzip.open(os.path.join(folder, name)) as file:
+            text = file.read().decode("latin-1")
+        for head in re.findall(r"(?:^|\r\n\r\n)WARC/1\.1\r\n(.*?)\r\n\r\n", text, re.DOTALL):
+            fields = dict(line.split(": ", 1) for line in head.split("\r\n"))
+            if fields["WARC-Type"] not in ("response", "revisit", "metadata"):
+                continue
+            if fields.get("X-Meguri-Purpose") != "robots":
+                url = fields["WARC-Target-URI"]
+                visits[url] = visits.get(url, 0) + 1
+    return visits
+
+
+class Once(testing.TestCase):
+    def command(self, web, *more):
+        return [
+            MEGURI, "crawl", web.ready["first"], "--archive", os.path.join(self.folder, "archive"),
+            "--once", "--scope", "any", "--dns", web.ready["dns"],
+            "--allow-network", "127.0.0.0/8", *FAST, *more,
+        ]  # fmt: skip
+
+    def archived(self):
+        return read_archive(os.path.join(self.folder, "archive", "warc"))
+
+    def reachable(self, web):
+        listed = testing.run(
+            [MEGURI, "virtual-web", "pages", *WORLD, *STANDING, "--port", str(web.port)]
+            + ["--reachable-from", web.ready["first"], "--from", STANDING[-1]]
+        )
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        return {line.split("\t")[0] for line in listed.stdout.splitlines()}
+
+    def test_captures_every_reachable_page_once_and_politely(self):
+        log = os.path.join(self.folder, "access.log")
+        with VirtualWeb(*WORLD, *STANDING, "--delay", "0", "--log", log) as web:
+            done = testing.run(self.command(web, "--json"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('"finished":true', done.stdout)
+            reachable = self.reachable(web)
+        self.assertGreater(len(reachable), 40)
+        archived = self.archived()
+        self.assertEqual(reachable - set(archived), set())
+        self.assertEqual(set(archived.values()), {1})
+        # The web's clock stands, and with it all gaps: only what was visited can be judged.
+        check = testing.run(
+            [MEGURI, "virtual-web", "check", *WORLD, "--log", log, "--once"]
+            + ["--host-gap", "0", "--server-gap", "0", "--tolerance", "1h"]
+            + ["--server-parallel", "1000", "--seed-url", web.ready["first"]]
+        )
+        kinds = re.findall(r"^  (\S+) +[0-9]+$", check.stdout, re.MULTILINE)
+        self.assertEqual(set(kinds) - {"host-overlap", "crawl-delay"}, set(), check.stdout)
+
+    def test_goes_on_after_kills_and_keeps_the_gaps(self):
+        log = os.path.join(self.folder, "access.log")
+        choice = random.Random(7)
+        with VirtualWeb(*WORLD, *FAST, "--delay", "0", "--log", log) as web:
+            for _ in range(4):
+                crawl = subprocess.Popen(
+                    self.command(web), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
+                try:
+                    crawl.wait(timeout=choice.uniform(0.2, 1.0))
+                except subprocess.TimeoutExpired:
+                    crawl.send_signal(signal.SIGKILL)
+                crawl.wait()
+            done = testing.run(self.command(web))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            reachable = self.reachable(web)
+        archived = self.archived()
+        self.assertEqual(set(archived.values()), {1})
+        # Links may have changed meanwhile; pages have not gone.
+        self.assertGreater(len(reachable & set(archived)), len(reachable) * 0.9)
+        check = testing.run([MEGURI, "virtual-web", "check", *WORLD, "--log", log])
+        self.assertEqual(check.returncode, 0, check.stdout)
+
+    def test_stops_cleanly_and_says_how_to_go_on(self):
+        with VirtualWeb(*WORLD, *STANDING, "--delay", "0") as web:
+            crawl = subprocess.Popen(
+                self.command(web),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+            )
+            time.sleep(0.5)
+            crawl.send_signal(signal.SIGINT)
+            output, _ = crawl.communicate(timeout=60)
+            self.assertEqual(crawl.returncode, 0)
+            self.assertIn("the same command goes on", output)
+            before = self.archived()
+            done = testing.run(self.command(web))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            after = self.archived()
+            self.assertEqual(self.reachable(web) - set(after), set())
+            self.assertEqual(set(before) - set(after), set())
+            self.assertEqual(set(after.values()), {1})
+
+
+class WrongUse(testing.TestCase):
+    def test_gets_one_sentence(self):
+        archive = ["--archive", os.path.join(self.folder, "a")]
+        seed = "http://www.example.com/"
+        for arguments, sentence in (
+            ([seed, "--once"], "--archive DIR"),
+            ([seed, *archive], "give --once"),
+            (["nonsense", *archive, "--once"], "is no http or https URL"),
+            ([seed, *archive, "--once", "--scope", "world"], "--scope takes"),
+            ([seed, *archive, "--once", "--include", "("], "("),
+            ([seed, *archive, "--once", "--min-delay", "soon"], "--min-delay takes"),
+            ([seed, *archive, "--once", "--allow-network", "10.0.0.0/99"], "10.0.0.0/99"),
+            ([seed, *archive, "--once", "--dns", "not a server"], "not a server"),
+        ):
+            with self.subTest(arguments):
+                done = testing.run([MEGURI, "crawl", *arguments])
+                self.assert_says_one_sentence(done, 2, sentence)
+
+
+if __name__ == "__main__":
+    unittest.main()
