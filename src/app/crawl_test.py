@@ -1,4 +1,4 @@
-"""`meguri crawl` from outside, on the virtual web: what it archives, stopped and killed half way."""
+"""`meguri crawl` from outside, on the virtual web: what it archives, stopped and killed."""
 
 import gzip
 import os
