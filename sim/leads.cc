@@ -147,12 +147,13 @@ class Walk {
     for (const std::string& seed : options_.seeds) {
       if (auto lead = lead_of_url(seed)) visit(std::move(*lead));
     }
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      // A copy: what is found may move the others.
-      const Reached from = found_[i];
-      for (Lead& lead : leads_of(world_, from.host, from.target, options_.at)) {
+    // What is found is added behind, so the end moves.
+    std::size_t next = 0;
+    while (next < found_.size()) {
+      for (Lead& lead : leads_of(world_, found_[next].host, found_[next].target, options_.at)) {
         visit(std::move(lead));
       }
+      ++next;
     }
     return std::move(found_);
   }

@@ -30,7 +30,7 @@ World small_world(std::uint64_t seed = 1) {
 bool is_shown_by_chance(const std::string& target) { return target.starts_with("/img/"); }
 
 TEST(Leads, WhatIsReachableIsWhatACrawlerFinds) {
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const World world = small_world(seed);
     const Census& census = world.census();
     const std::string first = "http://" + census.name_of(census.host_of_rank(0)) + "/";
