@@ -153,6 +153,33 @@ TEST(World, EveryHostAndPageIsReachedFromTheLargestHost) {
   }
 }
 
+// Links that are not of a site's tree fall by a power law: the first x of all pages have the cube
+// root of x of them.
+TEST(World, InDegreesFollowAPowerLaw) {
+  const World world = world_of(1, 20'000);
+  const Site site(world.census(), 0);
+  std::vector<double> degrees(site.pages());
+  double all = 0;
+  for (PageNumber number = 6; number < site.pages(); ++number) {
+    const Page page = world.page(site, number);
+    for (const OutLink& link : page.links({number, kStart})) {
+      const bool is_structure = link.page <= 5 || link.page == number + 1 ||
+                                link.page == (number - 1) / 6 || (link.page - 1) / 6 == number;
+      if (is_structure) continue;
+      ++degrees[link.page];
+      ++all;
+    }
+  }
+  ASSERT_GT(all, 100'000);
+  for (const double share : {0.001, 0.01, 0.1, 0.5}) {
+    double sum = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(share * 20'000); ++i) sum += degrees[i];
+    // The menu's pages, a share of 0.0003, are counted out.
+    const double menu = std::cbrt(6.0 / 20'000);
+    EXPECT_NEAR(sum / all, (std::cbrt(share) - menu) / (1 - menu), 0.02) << share;
+  }
+}
+
 TEST(World, SizesAndCompressionAreThoseOfRealPages) {
   const World world = world_of(250, 25'000);
   double bytes = 0;

@@ -1,5 +1,5 @@
-// What the modules of a crawl say to each other. Small values, one for each edge; docs/crawl.md
-// shows the graph.
+// What the modules of a crawl say to each other: small values, one for each edge of the graph in
+// docs/ARCHITECTURE.md.
 #pragma once
 
 #include <cstddef>
