@@ -21,8 +21,6 @@
 namespace meguri::app {
 namespace {
 
-using base::Instant;
-
 constexpr std::size_t kBreachesShown = 20;
 
 nlohmann::json json_of(const sim::CheckReport& report, std::span<const sim::Access> log) {
