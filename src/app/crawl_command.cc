@@ -129,7 +129,8 @@ class CrawlCommand final : public Command {
 
  private:
   base::Result<crawl::CrawlOptions> crawl_options() const;
-  base::Result<CrawlSeams> seams(const env::Clock& clock, env::FileSystem& files) const;
+  base::Result<CrawlSeams> seams(const crawl::CrawlOptions& options, const env::Clock& clock,
+                                 env::FileSystem& files) const;
   base::Status work(flow::ThreadEngine& engine, const CrawlGraph& nodes,
                     const StopSignals& signals);
 
@@ -199,12 +200,14 @@ base::Result<crawl::CrawlOptions> CrawlCommand::crawl_options() const {
   return options;
 }
 
-base::Result<CrawlSeams> CrawlCommand::seams(const env::Clock& clock,
+base::Result<CrawlSeams> CrawlCommand::seams(const crawl::CrawlOptions& options,
+                                             const env::Clock& clock,
                                              env::FileSystem& files) const {
   CrawlSeams seams;
   ASSIGN_OR_RETURN(seams.addresses, fetch::AddressPolicy::parse(networks_));
   fetch::CurlOptions http;
   http.policy = seams.addresses;
+  http.in_flight_max = options.connections_max;
   if (!ca_.empty()) {
     ASSIGN_OR_RETURN(http.extra_ca_pem, env::read_file(files, ca_));
   }
@@ -279,7 +282,7 @@ base::Status CrawlCommand::run(Output& out) {
   env::PosixFileSystem files;
   ASSIGN_OR_RETURN(const crawl::CrawlOptions options, crawl_options());
   ASSIGN_OR_RETURN(const std::unique_ptr<env::Clock> clock, speed_.make());
-  ASSIGN_OR_RETURN(const CrawlSeams network, seams(*clock, files));
+  ASSIGN_OR_RETURN(const CrawlSeams network, seams(options, *clock, files));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/state"));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
   ASSIGN_OR_RETURN(const auto lock, files.lock(archive_ + "/lock"));
