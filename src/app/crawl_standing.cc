@@ -1,0 +1,49 @@
+#include "app/crawl_standing.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace meguri::app {
+
+CrawlStanding CrawlStanding::of(const crawl::RegistryCounts& counts) {
+  CrawlStanding standing;
+  standing.known = counts.known;
+  standing.done = counts.done;
+  standing.waiting = counts.waiting;
+  standing.in_flight = counts.in_flight;
+  for (std::size_t i = 0; i < counts.visited.size(); ++i) standing.visited[i] = counts.visited[i];
+  for (std::size_t i = 0; i < counts.refused.size(); ++i) standing.refused[i] = counts.refused[i];
+  return standing;
+}
+
+nlohmann::json CrawlStanding::to_json() const {
+  nlohmann::json by_outcome;
+  for (std::size_t i = 0; i < visited.size(); ++i) {
+    by_outcome[std::string(name_of(static_cast<crawl::VisitOutcome>(i)))] = visited[i];
+  }
+  nlohmann::json by_refusal;
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    by_refusal[std::string(name_of(static_cast<crawl::Refusal>(i)))] = refused[i];
+  }
+  return {{"pages", known},
+          {"done", done},
+          {"waiting", waiting + in_flight},
+          {"visited", by_outcome},
+          {"refused", by_refusal}};
+}
+
+std::string CrawlStanding::to_string() const {
+  std::string text = fmt::format("{} of {} pages done", done, known);
+  for (std::size_t i = 0; i < visited.size(); ++i) {
+    if (visited[i] == 0) continue;
+    text += fmt::format(", {} {}", visited[i], name_of(static_cast<crawl::VisitOutcome>(i)));
+  }
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    if (refused[i] == 0) continue;
+    text += fmt::format(", {} refused ({})", refused[i], name_of(static_cast<crawl::Refusal>(i)));
+  }
+  return text;
+}
+
+}  // namespace meguri::app

@@ -1,0 +1,27 @@
+// How a crawl stands, for people and programs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "crawl/registry.h"
+
+namespace meguri::app {
+
+struct CrawlStanding {
+  std::uint64_t known = 0;
+  std::uint64_t done = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t in_flight = 0;
+  std::array<std::uint64_t, crawl::kVisitOutcomes> visited{};
+  std::array<std::uint64_t, crawl::kRefusals> refused{};
+
+  static CrawlStanding of(const crawl::RegistryCounts& counts);
+
+  nlohmann::json to_json() const;
+  std::string to_string() const;  // "12 of 40 pages done, 10 changed, 2 gone"
+};
+
+}  // namespace meguri::app
