@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/polite_crawl.h"
+#include "sim/world_testing.h"
 #include "web/robots.h"
 
 namespace meguri::sim {
@@ -15,15 +16,9 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+constexpr Instant kStart = kTestStart;
 
-World small_world() {
-  WorldOptions options;
-  options.census.hosts = 40;
-  options.census.pages = 800;
-  options.start = kStart;
-  return World(options);
-}
+World small_world() { return World(test_world(40, 800)); }
 
 Instant at(double seconds) {
   return kStart + Duration::from_ms(static_cast<std::int64_t>(seconds * 1000));

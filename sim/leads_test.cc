@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/polite_crawl.h"
+#include "sim/world_testing.h"
 
 namespace meguri::sim {
 namespace {
@@ -15,17 +16,9 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
-constexpr Instant kNow = kStart + Duration::days(30);
+constexpr Instant kNow = kTestNow;
 
-World small_world(std::uint64_t seed = 1) {
-  WorldOptions options;
-  options.census.hosts = 40;
-  options.census.pages = 800;
-  options.census.seed = seed;
-  options.start = kStart;
-  return World(options);
-}
+World small_world(std::uint64_t seed = 1) { return World(test_world(40, 800, seed)); }
 
 bool is_shown_by_chance(const std::string& target) { return target.starts_with("/img/"); }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "sim/world_testing.h"
 #include "web/content_decoder.h"
 #include "web/feed.h"
 #include "web/page.h"
@@ -22,16 +23,11 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
-constexpr Instant kNow = kStart + Duration::days(30);
+constexpr Instant kStart = kTestStart;
+constexpr Instant kNow = kTestNow;
 
 World world_of(std::uint64_t hosts, std::uint64_t pages, std::uint64_t seed = 1) {
-  WorldOptions options;
-  options.census.seed = seed;
-  options.census.hosts = hosts;
-  options.census.pages = pages;
-  options.start = kStart;
-  return World(options);
+  return World(test_world(hosts, pages, seed));
 }
 
 Answer ask(const World& world, std::string_view host, std::string_view target, Instant now = kNow) {
