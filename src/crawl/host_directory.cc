@@ -64,8 +64,17 @@ HostCounts HostDirectory::counts() const {
 }
 
 base::Status HostDirectory::start() {
-  if (instance_count() == 1) return {};
-  return base::fail(base::ErrorCode::kInvalid, "{} cannot be divided into instances", name());
+  if (instance_count() != 1) {
+    return base::fail(base::ErrorCode::kInvalid, "{} cannot be divided into instances", name());
+  }
+  started_ = clock().ticks();
+  started_utc_ = clock().utc();
+  if (state_dir().empty()) return {};
+  const auto load = [this](std::string_view key, std::optional<std::string_view> value) {
+    return table_.load(key, value, options_.agent);
+  };
+  ASSIGN_OR_RETURN(store_, DurableLog::open(files(), state_dir() + "/" + name(), restored_, load));
+  return {};
 }
 
 // --- Pages.
@@ -149,7 +158,16 @@ base::Ticks HostDirectory::not_before(const HostRecord& host) const {
   base::Duration wait = lasted * options_.access.duration_factor;
   if (options_.obeys_robots) wait = std::max(wait, base::Duration::from_ms(host.crawl_delay_ms));
   const base::Duration rest = host.last_access + wait - clock().utc();
-  return clock().ticks() + std::clamp(rest, base::Duration(), wait);
+  const base::Ticks rested = clock().ticks() + std::clamp(rest, base::Duration(), wait);
+  return std::max(rested, not_before_since_restart(host));
+}
+
+// Accesses that were lost with their epoch had ended when we were started again, and are taken to
+// have lasted as long as those we know of. Since the first one after that, the Scheduler knows.
+base::Ticks HostDirectory::not_before_since_restart(const HostRecord& host) const {
+  if (restored_.empty() || host.last_access >= started_utc_) return {};
+  const base::Duration lasted = std::clamp(host.longest_duration, base::Duration(), kDurationMax);
+  return started_ + lasted * options_.access.duration_factor;
 }
 
 // --- Addresses.
@@ -256,6 +274,8 @@ void HostDirectory::on_news(HostNews&& item) {
     host.last_access = item.finished;
     host.last_duration = item.duration;
   }
+  const auto remembered = base::Duration::from_ms(host.longest_duration.ms() / 4 * 3);
+  host.longest_duration = std::max(remembered, item.duration);
   host.errors = is_answered ? 0 : host.errors + 1;
   table_.touch_host(index);
   if (item.purpose != Purpose::kRobots) return;
@@ -345,26 +365,21 @@ void HostDirectory::give_all_back() {
   for (SiteIndex i = 0; i < table_.sites(); ++i) admit_all(table_.site(i).waiting);
 }
 
-HostStore& HostDirectory::store() {
-  if (!store_) store_ = std::make_unique<HostStore>(files(), state_dir() + "/hosts");
-  return *store_;
-}
-
 base::Result<std::string> HostDirectory::commit(flow::EpochId epoch) {
-  if (state_dir().empty()) return std::string();
-  table_.save_changes(store(), options_.agent);
-  return store().commit(epoch, [this](HostStore& all) { table_.save_all(all, options_.agent); });
+  if (!store_) return std::string();
+  table_.save_changes(*store_, options_.agent);
+  return store_->commit(epoch, table_.stored_bytes(),
+                        [this](DurableLog& log) { table_.save_all(log, options_.agent); });
 }
 
 void HostDirectory::on_durable(flow::EpochId epoch) {
   if (!store_) return;
-  if (auto status = store_->remove_old(epoch); !status) fail(std::move(status).error());
+  if (auto status = store_->on_durable(epoch); !status) fail(std::move(status).error());
 }
 
 base::Status HostDirectory::restore(flow::EpochId /*epoch*/, std::string_view state) {
-  return store().restore(state, [this](std::string_view key, std::string_view value) {
-    return table_.load(key, value, options_.agent);
-  });
+  restored_ = state;
+  return {};
 }
 
 }  // namespace meguri::crawl

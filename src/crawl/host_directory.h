@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "crawl/host_store.h"
+#include "crawl/durable_log.h"
 #include "crawl/host_table.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
@@ -110,6 +110,7 @@ class HostDirectory final : public flow::Module {
   void visit_page(DuePage&& page, const SiteRecord& site);
   void send(Visit&& visit, HostRecord& host);
   base::Ticks not_before(const HostRecord& host) const;
+  base::Ticks not_before_since_restart(const HostRecord& host) const;
 
   bool has_address(const HostRecord& host) const;
   void ask_name(HostRecord& host);
@@ -127,14 +128,16 @@ class HostDirectory final : public flow::Module {
   // The reason against a visit that is about to be made, if there is one.
   std::optional<Refusal> last_look(const Visit& visit);
   void give_all_back();
-  HostStore& store();
 
   const CrawlOptions options_;
   const fetch::AddressPolicy policy_;
   HostTable table_;
   std::unordered_map<std::string, Trip> trips_;  // by URL
-  std::unique_ptr<HostStore> store_;
-  std::size_t waiting_ = 0;  // pages in all lines
+  std::string restored_;                         // what the store is opened with
+  std::unique_ptr<DurableLog> store_;            // of the table; null if nothing is kept on disk
+  base::Instant started_utc_;                    // when this run began
+  base::Ticks started_;                          // the same
+  std::size_t waiting_ = 0;                      // pages in all lines
   Counters counters_;
 };
 

@@ -343,6 +343,39 @@ TEST(HostDirectory, GoesOnAfterCrashes) {
   }
 }
 
+// How long an answer took is lost with its epoch, but not how long this host's answers take.
+TEST(HostDirectory, RestsForTenTimesASlowAnswerThatACrashForgot) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Rig rig(EngineKind::kSimulation, seed);
+    add_site(rig);
+    answer_with(rig, some_rules());
+    rig.world.access_ms_min = rig.world.access_ms_max = 20'000;
+    env::Random random(seed);
+    rig.start();
+    ASSERT_TRUE(rig.engine->run_for(Duration::seconds(22)));  // that to robots.txt is durable
+    for (int crash = 0; crash < 3; ++crash) {
+      const auto ms = static_cast<std::int64_t>(random.below(400'000));
+      rig.epoch_every = Duration::minutes(10);  // no later one is
+      ASSERT_TRUE(rig.engine->run_for(Duration::from_ms(ms)));
+      ASSERT_TRUE(rig.engine->stop());
+      rig.disk.crash(&random);
+      rig.start();
+    }
+    ASSERT_TRUE(rig.engine->run_for(Duration::minutes(8)));
+    ASSERT_TRUE(rig.engine->stop());
+    const std::vector<Access>& accesses = rig.world.accesses;
+    ASSERT_GE(accesses.size(), 3U);
+    for (std::size_t i = 1; i < accesses.size(); ++i) {
+      const Access& last = accesses[i - 1];
+      const bool is_same_run = last.run == accesses[i].run;
+      const Ticks end =
+          is_same_run ? last.ended : std::min(last.ended, rig.started[accesses[i].run]);
+      EXPECT_GE(accesses[i].started, end + Duration::seconds(200)) << i;
+    }
+  }
+}
+
 TEST(Resolver, AnswersEveryQuestionThoughItsDnsTakesFew) {
   Rig rig(EngineKind::kSimulation);
   for (int h = 0; h < 50; ++h) {
