@@ -29,7 +29,7 @@ PYWB_SCRIPT = """
 from pywb.apps.frontendapp import FrontEndApp
 from pywb.utils.geventserver import GeventServer
 server = GeventServer(FrontEndApp(), port=0, hostname="127.0.0.1")
-print(server.port, flush=True)
+print(f"port {server.port}", flush=True)
 server.join()
 """
 
@@ -154,8 +154,9 @@ class Replay(Archived):
             encoding="utf-8",
         )
         try:
-            port = int(server.stdout.readline())
-            self.compare(web, f"http://127.0.0.1:{port}/all")
+            # It says other things too.
+            said = next(line for line in server.stdout if line.startswith("port "))
+            self.compare(web, f"http://127.0.0.1:{said.split()[1]}/all")
         finally:
             server.kill()
             server.communicate()
