@@ -102,9 +102,12 @@ class Judge {
     if (!options_.seeds.empty() && !is_robots && !known_.contains(key)) {
       say(BreachKind::kUnlinked, i, fmt::format("nothing fetched before leads to {}", key));
     }
-    if (options_.once && !is_robots && !fetched_.insert(key).second) {
+    const bool is_answer = access.status != 429 && access.status < 500;
+    if (!options_.once || is_robots) return;
+    if (fetched_.contains(key)) {
       say(BreachKind::kRepeated, i, fmt::format("{} was fetched before", key));
     }
+    if (is_answer) fetched_.insert(key);
   }
 
   void judge_host(std::size_t i, const HostFacts& facts) {

@@ -117,6 +117,17 @@ TEST_F(Checker, ForbiddenTargetsAndDelaysOfRobots) {
   EXPECT_GT(delays, 0);
 }
 
+TEST_F(Checker, WhatAServerCouldNotAnswerMayBeTriedAgain) {
+  options_.once = true;
+  std::vector<Access> log = {access(0, host_, "/a"), access(10, host_, "/a"),
+                             access(20, host_, "/a")};
+  log[0].status = 503;
+  log[1].status = 429;
+  EXPECT_EQ(check(log), Kinds{});
+  log.push_back(access(30, host_, "/a"));
+  EXPECT_EQ(check(log), (Kinds{"repeated"}));
+}
+
 TEST_F(Checker, PagesThatNobodyLinkedToAndRepetitions) {
   options_.seeds = {"http://" + host_ + "/"};
   const Site site(world_.census(), *world_.census().host_of_name(host_));

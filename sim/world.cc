@@ -138,6 +138,7 @@ Answer World::answer(const Request& request, base::Instant now) const {
     answer.fields.push_back({"Allow", "GET, HEAD"});
     return answer;
   }
+  now = moment_of(now);
   switch (place.kind) {
     case Place::Kind::kPage: answer_page(request, site, place.page, now, &answer); break;
     case Place::Kind::kRedirect:
@@ -160,6 +161,7 @@ Answer World::answer(const Request& request, base::Instant now) const {
 }
 
 int World::status_of(const Site& site, PageNumber number, base::Instant now) const {
+  now = moment_of(now);
   const Page page = this->page(site, number);
   if (!page.history().exists(now)) {
     return page.history().is_gone(now) && site.says_gone() ? 410 : 404;

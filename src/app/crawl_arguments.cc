@@ -43,6 +43,8 @@ void CrawlArguments::declare(Options options) {
   options.option("--max-depth", "N", depth_max_, "Follow so many links from a seed (default: 100)");
   options.option("--min-delay", "DURATION", delay_,
                  "Least time from an answer of a host to the next request (default: 5s)");
+  options.option("--delay-factor", "N", delay_factor_,
+                 "And N times as long as that answer took (default: 10)");
   options.option("--server-gap", "DURATION", server_gap_,
                  "Least time from an answer of a server to the next request (default: 1s)");
   options.option("--user-agent", "TEXT", user_agent_, "Who visits; it should hold a contact");
@@ -86,6 +88,11 @@ base::Result<crawl::CrawlOptions> CrawlArguments::options(const std::string& arc
     return {};
   };
   RETURN_IF_ERROR(read_ms("--min-delay", delay_, &options.access.host_wait_ms_min));
+  if (!delay_factor_.empty()) {
+    ASSIGN_OR_RETURN(const std::uint64_t factor, parse_count("--delay-factor", delay_factor_));
+    options.access.duration_factor =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(factor, 1000));
+  }
   RETURN_IF_ERROR(read_ms("--server-gap", server_gap_, &options.access.server_gap_ms));
   options.user_agent = user_agent_.empty()
                            ? fmt::format("Mozilla/5.0 (compatible; meguri/{})", version())

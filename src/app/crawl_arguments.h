@@ -31,6 +31,7 @@ class CrawlArguments {
   std::string pages_per_host_max_;
   std::string depth_max_;
   std::string delay_;
+  std::string delay_factor_;
   std::string server_gap_;
   std::string user_agent_;
   std::vector<std::string> dns_;

@@ -1,161 +1,20 @@
 // The whole crawl on the virtual web, in virtual time: every order of events has a seed.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "app/crawl_graph.h"
-#include "archive/warc_reader.h"
-#include "archive/warc_visit.h"
-#include "base/check.h"
-#include "env/clock.h"
-#include "env/faulty_file_system.h"
-#include "env/random.h"
-#include "flow/simulation_engine.h"
-#include "sim/checker.h"
-#include "sim/leads.h"
-#include "sim/simulated_dns.h"
-#include "sim/simulated_http_client.h"
-#include "sim/world.h"
+#include "app/crawl_simulation_testing.h"
 
 namespace meguri::app {
 namespace {
 
 using base::Duration;
-using base::Instant;
-
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
-
-// A world, a crawler in it, and what the servers saw.
-class Crawl {
- public:
-  explicit Crawl(std::uint64_t seed, std::uint64_t hosts = 12, std::uint64_t pages = 120)
-      : seed_(seed), world_(world_of(seed, hosts, pages)), clock_(kStart), files_(seed) {
-    options_.seeds = {"http://" + world_.census().name_of(world_.census().host_of_rank(0)) + "/"};
-    options_.scope.scope = crawl::Scope::kAny;
-    options_.user_agent = "meguri (+http://www.example.com/)";
-    options_.warc.series.dir = "/archive/warc";
-    CHECK(files_.make_dirs("/archive/warc").has_value());
-    CHECK(files_.make_dirs("/archive/state").has_value());
-    http_.access_log = [this](const sim::Access& access) { log_.push_back(access); };
-  }
-
-  crawl::CrawlOptions& options() { return options_; }
-  sim::SimulatedHttpOptions& http() { return http_; }
-  sim::SimulatedDnsOptions& dns() { return dns_; }
-  env::FaultyFileSystem& files() { return files_; }
-  env::VirtualClock& clock() { return clock_; }
-  const sim::World& world() const { return world_; }
-  const std::vector<sim::Access>& log() const { return log_; }
-
-  void start() {
-    ++lives_;
-    http_.seed = seed_ * 1000 + lives_;
-    dns_.seed = http_.seed;
-    CrawlSeams seams;
-    seams.addresses = fetch::AddressPolicy({*fetch::Network::parse("127.0.0.0/8")});
-    seams.make_http = [this](const env::Clock& clock) {
-      return std::make_unique<sim::SimulatedHttpClient>(world_, clock, http_);
-    };
-    seams.make_dns = [this](const env::Clock& clock) {
-      return std::make_unique<sim::SimulatedDns>(world_, clock, dns_);
-    };
-    nodes_.emplace(build_crawl(options_, seams));
-    engine_ = std::make_unique<flow::SimulationEngine>(
-        std::move(nodes_->graph),
-        flow::EngineOptions{.files = &files_,
-                            .state_dir = "/archive/state",
-                            .epoch_every = Duration::seconds(5),
-                            .seed = http_.seed},
-        clock_);
-  }
-
-  flow::SimulationEngine& engine() { return *engine_; }
-  const crawl::RegistryCounts& counts() { return engine_->module(nodes_->registry).counts(); }
-
-  // The process is gone; with the power, what was not synced is gone too.
-  void crash(env::Random& random) {
-    engine_.reset();
-    if (random.below(2) == 0) {
-      files_.restart();
-    } else {
-      files_.crash(&random);
-    }
-  }
-
-  sim::CheckOptions rules() const {
-    sim::CheckOptions rules;
-    rules.seeds = options_.seeds;
-    rules.host_gap_factor = 10;
-    rules.tolerance = Duration::from_ms(1);
-    return rules;
-  }
-
-  // What was led to and not fetched. Adverts show images by chance; sitemaps that only robots.txt
-  // names are not followed.
-  std::vector<std::string> left_out() const {
-    sim::ReachOptions reach;
-    reach.seeds = options_.seeds;
-    reach.hints = true;
-    std::vector<std::string> targets;
-    for (const sim::Lead& lead : sim::left_out(world_, log_, reach)) {
-      const bool counts = !lead.target.starts_with("/img/") && !lead.target.starts_with("/sitemap");
-      if (counts) targets.push_back(lead.host + lead.target);
-    }
-    return targets;
-  }
-
-  // The pages in the WARC files, by URL, and how often each is there.
-  std::map<std::string, int> archived() {
-    std::map<std::string, int> pages;
-    const std::vector<std::string> names = files_.list("/archive/warc").value();
-    for (const std::string& name : names) {
-      auto file = files_.open_read("/archive/warc/" + name).value();
-      archive::WarcReader reader(*file);
-      while (const auto more = reader.next()) {
-        if (!*more) break;
-        const auto visit = archive::visit_of(reader.record());
-        if (visit && visit->purpose.empty()) ++pages[std::string(visit->target_uri)];
-      }
-    }
-    return pages;
-  }
-
- private:
-  static sim::World world_of(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages) {
-    sim::WorldOptions options;
-    options.census.seed = seed;
-    options.census.hosts = hosts;
-    options.census.pages = pages;
-    options.start = kStart;
-    return sim::World(options);
-  }
-
-  std::uint64_t seed_;
-  std::uint64_t lives_ = 0;
-  sim::World world_;
-  env::VirtualClock clock_;
-  env::FaultyFileSystem files_;
-  crawl::CrawlOptions options_;
-  sim::SimulatedHttpOptions http_;
-  sim::SimulatedDnsOptions dns_;
-  std::vector<sim::Access> log_;
-  std::optional<CrawlGraph> nodes_;
-  std::unique_ptr<flow::SimulationEngine> engine_;
-};
-
-std::string first_breaches(const sim::CheckReport& report) {
-  std::string text;
-  for (const sim::Breach& breach : report.breaches) {
-    text += std::string(sim::name_of(breach.kind)) + ": " + breach.why + "\n";
-    if (text.size() > 1000) break;
-  }
-  return text;
-}
+using testing::Crawl;
+using testing::first_breaches;
 
 TEST(CrawlSimulation, VisitsAllThatIsReachableOnceAndPolitely) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -213,7 +72,7 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
       const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(60'000)));
       const auto ran = crawl.engine().run_for(time);
       ASSERT_TRUE(ran) << ran.error().message();
-      crawl.crash(random);
+      crawl.end(random.below(2) == 0 ? nullptr : &random);
       crawl.clock().advance(Duration::from_ms(static_cast<std::int64_t>(random.below(3'000))));
     }
     const auto quiet = crawl.engine().run_until_quiet();

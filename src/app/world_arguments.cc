@@ -30,11 +30,13 @@ void WorldArguments::declare(Options options) {
                  "Pages change as those in FILE: a path, a tab, and seconds since 1970");
   options.option("--graph", "FILE", graph_,
                  "Pages link as the nodes in FILE: a list of edges or of neighbours");
+  options.flag("--still", still_, "Every page stays as it was at --start, whatever the time");
 }
 
 base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) const {
   sim::WorldOptions world;
   world.start = kStart;
+  world.is_still = still_;
   if (!hosts_.empty()) {
     ASSIGN_OR_RETURN(world.census.hosts, parse_count("--hosts", hosts_));
   }

@@ -25,6 +25,7 @@ class WorldArguments {
   std::string delay_;
   std::string trace_;
   std::string graph_;
+  bool still_ = false;
 };
 
 }  // namespace meguri::app

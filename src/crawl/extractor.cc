@@ -100,7 +100,7 @@ void Extractor::take_failure(const Answer& answer, const web::HttpHead& head, Fi
 }
 
 void Extractor::take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding) {
-  finding.records = records_->of_answer(read, VisitOutcome::kChanged, random());
+  finding.records = records_->of_answer(read, VisitOutcome::kChanged, random()).records;
   if (read.head.status >= 200 && read.head.status < 300) {
     finding.host.robots = PlainBody(read, kRobotsBytesMax).text;
   }
@@ -128,8 +128,12 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
                                            "the page asks not to be archived", random());
     return;
   }
-  finding.records = records_->of_answer(read, outcome, random());
-  finding.report->version = version_of(read, outcome, finding.records.first_id);
+  VisitRecords::Kept kept = records_->of_answer(read, outcome, random());
+  const StoredPayload own{.url = candidate.url,
+                          .record = kept.records.first_id,
+                          .date = read.answer.fetched.times.started_utc};
+  finding.report->version = version_of(read, outcome, kept.original.value_or(own));
+  finding.records = std::move(kept.records);
 }
 
 web::Page Extractor::read(const ReadAnswer& read, const web::Url& url) const {

@@ -141,6 +141,53 @@ TEST(Extractor, StoresAPageAndOffersItsLinks) {
   EXPECT_EQ(records[0].id, finding.records.first_id.to_string());
 }
 
+// The second is stored as a reference to the first, also for those who come back to it later.
+TEST(Extractor, StoresABodyOnce) {
+  const std::string body(StoredPayloads::kBodyBytesMin, 'x');
+  constexpr std::string_view kOther = "http://other.example/copy";
+  Answer later = answer_of(200, "", body, kOther);
+  later.fetched.times.started_utc = kNow + Duration::seconds(1);
+  const auto findings =
+      extract_all(EngineKind::kSimulation, {answer_of(200, "", body), later, later});
+  ASSERT_EQ(findings.size(), 3U);
+  const std::string first = findings[0].records.first_id.to_string();
+  EXPECT_EQ(read_records(findings[0].records.bytes)[0].type, "response");
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    const auto records = read_records(findings[i].records.bytes);
+    EXPECT_EQ(records[0].type, "revisit");
+    EXPECT_EQ(records[0].url, kOther);
+    EXPECT_EQ(records[0].refers_to, first);
+    EXPECT_EQ(records[1].type, "request");
+    EXPECT_EQ(findings[i].report->outcome, VisitOutcome::kChanged);
+    ASSERT_TRUE(findings[i].report->version);
+    EXPECT_EQ(findings[i].report->version->record, findings[0].records.first_id);
+    EXPECT_EQ(findings[i].report->version->date, kNow);
+    EXPECT_EQ(findings[i].report->version->url, kUrl);
+  }
+
+  // A visit that finds it unchanged refers to the first page too.
+  Answer again = later;
+  again.visit.page.prior = findings[1].report->version;
+  const auto records = read_records(extract(again).records.bytes);
+  EXPECT_EQ(records[0].type, "revisit");
+  EXPECT_EQ(records[0].refers_to, first);
+}
+
+TEST(Extractor, StoresSmallAndCutBodiesEveryTime) {
+  const std::string body(StoredPayloads::kBodyBytesMin, 'x');
+  Answer cut = answer_of(200, "", body);
+  cut.fetched.truncation = fetch::Truncation::kLength;
+  Answer small = answer_of(200, "", body.substr(1));
+  for (const Answer& answer : {cut, small}) {
+    Answer other = answer;
+    other.visit.page.candidate.url = "http://other.example/copy";
+    const auto findings = extract_all(EngineKind::kSimulation, {answer, other});
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(read_records(findings[1].records.bytes)[0].type, "response");
+    EXPECT_EQ(findings[1].report->version->url, "");
+  }
+}
+
 TEST(Extractor, TellsOfTheHost) {
   const HostNews news = extract(answer_of(503, "", "busy")).host;
   EXPECT_EQ(news.host, "example.org");

@@ -49,6 +49,8 @@ struct PriorVersion {
   archive::Digest digest;  // of the payload
   archive::RecordId record;
   base::Instant date;  // of that record
+  // The URL of that record, where it is another than the page's: one that had the same body.
+  std::string url = {};
 
   friend bool operator==(const PriorVersion&, const PriorVersion&) = default;
 };

@@ -26,7 +26,7 @@ using flow::put_text;
 using flow::take_fixed;
 using flow::take_text;
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 
 void put_instant(std::string& out, base::Instant instant) {
   put_fixed(out, static_cast<std::uint64_t>(instant.ms()));
@@ -67,18 +67,21 @@ void put_prior(std::string& out, const PriorVersion& prior) {
   put_bytes(out, prior.digest.bytes);
   put_bytes(out, prior.record.bytes);
   put_instant(out, prior.date);
+  put_text(out, prior.url);
 }
 
 bool take_prior(std::string_view& bytes, PriorVersion& prior) {
   std::string_view etag;
   std::string_view last_modified;
+  std::string_view url;
   if (!take_text(bytes, etag) || !take_text(bytes, last_modified) ||
       !take_bytes(bytes, prior.digest.bytes) || !take_bytes(bytes, prior.record.bytes) ||
-      !take_instant(bytes, prior.date)) {
+      !take_instant(bytes, prior.date) || !take_text(bytes, url)) {
     return false;
   }
   prior.etag = etag;
   prior.last_modified = last_modified;
+  prior.url = url;
   return true;
 }
 
