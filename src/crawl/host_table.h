@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "crawl/hat_trie.h"
+#include "crawl/host_rules.h"
 #include "crawl/host_store.h"
 #include "crawl/messages.h"
 #include "crawl/robots_policy.h"
@@ -47,6 +48,8 @@ enum class AddressState : std::uint8_t {
 struct HostRecord {
   std::string name;
   std::uint64_t hash = 0;
+  const HostPolicy* policy = nullptr;  // always there
+  std::uint64_t pages = 0;             // that are known of it, as far as we have heard
   AddressState address_state = AddressState::kUnknown;
   fetch::IpAddress address;
   base::Ticks address_expires;
@@ -66,6 +69,8 @@ struct HostRecord {
 // Records are made when they are first asked for, and stay where they are. Thread-compatible.
 class HostTable {
  public:
+  explicit HostTable(HostRules& rules) : rules_(rules) {}  // borrowed
+
   static constexpr std::size_t kNameBytesMax = 255;  // a longer name has no address
 
   // Requires a name of at most kNameBytesMax.
@@ -96,6 +101,7 @@ class HostTable {
   void save_host(HostStore& store, HostIndex i);
   void save_site(HostStore& store, SiteIndex i, std::string_view agent);
 
+  HostRules& rules_;
   HatTrie names_;  // by host_key
   std::deque<HostRecord> hosts_;
   std::deque<SiteRecord> sites_;
