@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "app/crawl_standing.h"
 #include "app/speed_arguments.h"
 #include "app/stop_signals.h"
-#include "app/values.h"
 #include "base/console.h"
 #include "base/progress.h"
 #include "env/posix_file_system.h"
@@ -34,9 +32,6 @@ class CrawlCommand final : public Command {
   void declare(Options options) override {
     arguments_.declare(options);
     options.option("--archive", "DIR", archive_, "Where the archive is, or is to be");
-    options.flag("--once", once_, "Visit every page once, and end when none is left");
-    options.option("--for", "DURATION", for_,
-                   "Stop after so much real time; the same command goes on");
     speed_.declare(options);
     options.flag("--json", json_, "Print one JSON object at the end");
   }
@@ -44,25 +39,20 @@ class CrawlCommand final : public Command {
   base::Status run(Output& out) override;
 
  private:
-  base::Status work(flow::ThreadEngine& engine, const CrawlGraph& nodes,
-                    const StopSignals& signals);
+  base::Status init(Output& out);
+  base::Status work(flow::ThreadEngine& engine, const CrawlGraph& nodes, const StopSignals& signals,
+                    Duration time_max);
 
   CrawlArguments arguments_;
   std::string archive_;
-  std::string for_;
   SpeedArguments speed_;
-  bool once_ = false;
   bool json_ = false;
   bool stopped_ = false;  // before everything was done
 };
 
 // Until all is done, a signal comes, or the time is over.
 base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& nodes,
-                                const StopSignals& signals) {
-  std::optional<Duration> limit;
-  if (!for_.empty()) {
-    ASSIGN_OR_RETURN(limit, parse_duration("--for", for_));
-  }
+                                const StopSignals& signals, Duration time_max) {
   const crawl::RegistryCounts& counts = engine.module(nodes.registry).counts();
   const crawl::Scheduler& scheduler = engine.module(nodes.scheduler);
   const env::RealClock clock;
@@ -75,7 +65,7 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
     while (!is_over) {
       const bool signalled = signals.wait(kLookEvery);
       const base::Ticks now = clock.ticks();
-      const bool is_late = stops == 0 && limit && now - start >= *limit;
+      const bool is_late = stops == 0 && time_max > Duration() && now - start >= time_max;
       const bool is_slow = stops == 1 && now - last_stop >= kFinishTime;
       if (signalled || is_late || is_slow) {
         ++stops;
@@ -100,31 +90,43 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
   return status;
 }
 
+base::Status CrawlCommand::init(Output& out) {
+  env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(const std::string path, arguments_.init(archive_, files));
+  out.print("{} is written; change what you like, then: meguri crawl --archive {} --once\n", path,
+            archive_);
+  return {};
+}
+
 base::Status CrawlCommand::run(Output& out) {
   if (archive_.empty()) {
     return base::fail(base::ErrorCode::kInvalid,
                       "say where the archive is to be, by --archive DIR");
   }
-  if (!once_) {
+  if (arguments_.wants_init()) return init(out);
+  env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(const CrawlConfig config, arguments_.config(archive_, files));
+  if (!config.once) {
     return base::fail(base::ErrorCode::kInvalid,
                       "a crawl that goes on for ever is not there yet; give --once");
   }
   const StopSignals signals;
-  env::PosixFileSystem files;
-  ASSIGN_OR_RETURN(const crawl::CrawlOptions options, arguments_.options(archive_));
   ASSIGN_OR_RETURN(const std::unique_ptr<env::Clock> clock, speed_.make());
-  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(options, *clock, files));
+  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(config, *clock, files));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/state"));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
   ASSIGN_OR_RETURN(const auto lock, files.lock(archive_ + "/lock"));
+  for (const std::string& warning : warnings_of(config)) {
+    base::Console::standard_error().write_line("meguri crawl: " + warning + ".");
+  }
 
-  CrawlGraph nodes = build_crawl(options, network);
+  CrawlGraph nodes = build_crawl(config.crawl, network);
   flow::ThreadEngine engine(std::move(nodes.graph), {.clock = clock.get(),
                                                      .files = &files,
                                                      .state_dir = archive_ + "/state",
                                                      .epoch_every = kEpoch});
   RETURN_IF_ERROR(engine.start());
-  RETURN_IF_ERROR(work(engine, nodes, signals));
+  RETURN_IF_ERROR(work(engine, nodes, signals, config.time_max));
   const CrawlStanding standing = CrawlStanding::of(engine.module(nodes.registry).counts());
   if (json_) {
     nlohmann::json result = standing.to_json();

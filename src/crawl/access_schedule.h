@@ -31,6 +31,7 @@ struct Job {
   std::uint64_t server = 0;
   std::uint32_t wait_ms = 0;  // what the host asks for between requests (Crawl-delay); 0: nothing
   Priority priority = Priority::kOther;
+  bool is_wait_whole = false;  // wait_ms holds instead of the minimum, not besides it
 
   friend bool operator==(const Job&, const Job&) = default;
 };
@@ -68,7 +69,8 @@ struct AccessSummary {
 
 // Holds jobs by host, and hosts by the server they are pinned to, and lets them out through two
 // gates. Host: one request at a time, and from the end of its answer a wait of max(minimum, what
-// the host asks for, factor x the answer's duration). Server: at most server_requests_max at a
+// the host asks for, factor x the answer's duration); where a job's wait is the whole one, without
+// that minimum. Server: at most server_requests_max at a
 // time, none within the gap after an answer. Times are rounded up to kSlotMs, never down.
 //
 // A host stays with the server of its first job for as long as it has any; next() says which. Time

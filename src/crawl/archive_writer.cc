@@ -119,10 +119,10 @@ base::Status ArchiveWriter::check_free_space() {
   unchecked_bytes_ = 0;
   const std::string& dir = options_.warc.series.dir;
   ASSIGN_OR_RETURN(const std::uint64_t free_bytes, files().free_space(dir));
-  if (free_bytes >= limits_.free_bytes_min) return {};
+  if (free_bytes >= options_.free_bytes_min) return {};
   return base::fail(ErrorCode::kNoSpace,
                     "the disk of {} has {} bytes left, below the floor of {}; make room and go on",
-                    dir, free_bytes, limits_.free_bytes_min);
+                    dir, free_bytes, options_.free_bytes_min);
 }
 
 void ArchiveWriter::on_timer(std::uint64_t tag) {

@@ -20,12 +20,9 @@ namespace meguri::crawl {
 
 // When an ArchiveWriter asks for the end of an epoch, and when it refuses to go on.
 struct ArchiveLimits {
-  std::size_t findings_max = 1024;                       // appended and not yet told of
-  std::uint64_t bytes_max = std::uint64_t{64} << 20U;    // of their records
-  base::Duration wait_max = base::Duration::seconds(1);  // of the first of them
-  // The disk is never filled below this. For now reaching it stops the crawl with an error, and a
-  // restart goes on when there is room; pausing the fetches instead is a later step.
-  std::uint64_t free_bytes_min = std::uint64_t{1} << 30U;
+  std::size_t findings_max = 1024;                            // appended and not yet told of
+  std::uint64_t bytes_max = std::uint64_t{64} << 20U;         // of their records
+  base::Duration wait_max = base::Duration::seconds(1);       // of the first of them
   std::uint64_t free_check_bytes = std::uint64_t{16} << 20U;  // appended between two looks
 };
 

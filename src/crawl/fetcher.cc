@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "crawl/server_key.h"
+#include "web/ascii.h"
 #include "web/url.h"
 
 namespace meguri::crawl {
@@ -60,6 +61,17 @@ std::optional<fetch::FetchRequest> request_of(const Visit& visit, const CrawlOpt
   return request;
 }
 
+void set_policy(const HostPolicy& policy, fetch::FetchRequest& request) {
+  request.user_agent = policy.user_agent;
+  request.proxy = policy.proxy;
+  for (const fetch::RequestField& field : policy.fields) {
+    std::erase_if(request.fields, [&](const fetch::RequestField& other) {
+      return web::equals_ignoring_case(other.name, field.name);
+    });
+    request.fields.push_back(field);
+  }
+}
+
 bool has_happened(const fetch::Fetched& fetched) {
   switch (fetched.outcome) {
     case FetchOutcome::kBadRequest:
@@ -70,7 +82,7 @@ bool has_happened(const fetch::Fetched& fetched) {
 }
 
 Fetcher::Fetcher(const CrawlOptions& options, MakeClient make)
-    : options_(options), make_(std::move(make)) {}
+    : options_(options), rules_(options), make_(std::move(make)) {}
 
 base::Status Fetcher::start() {
   client_ = make_(clock());
@@ -97,6 +109,7 @@ void Fetcher::begin(Visit&& visit) {
     end(std::move(visit), std::move(fetched));
     return;
   }
+  set_policy(rules_.of(request->host), *request);
   request->tag = next_tag_++;
   under_way_.emplace(request->tag, std::move(visit));
   client_->start(*std::move(request));

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "crawl/scheduler.h"
+#include "crawl/server_key.h"
 #include "web/redirect.h"
 #include "web/url.h"
 
@@ -91,6 +92,9 @@ void HostDirectory::admit(DuePage&& page) {
   const SiteIndex index = table_.site_of(*url, port_of(*url));
   SiteRecord& site = table_.site(index);
   HostRecord& host = table_.host(site.host);
+  if (page.host_pages > 0) host.pages = page.host_pages;
+  if (host.policy->is_skipped) return refuse(page, Refusal::kSkipped);
+  if (is_forbidden_behind_proxy(host)) return refuse(page, Refusal::kForbidden);
   if (!has_address(host)) {
     if (host.is_asking || clock().ticks() >= host.address_expires) {
       wait(host.waiting, std::move(page));
@@ -99,7 +103,7 @@ void HostDirectory::admit(DuePage&& page) {
     const bool is_missing = host.address_state == AddressState::kMissing;
     return refuse(page, is_missing ? Refusal::kUnresolved : Refusal::kForbidden);
   }
-  if (!options_.obeys_robots) return visit_page(std::move(page), site);
+  if (!host.policy->obeys_robots) return visit_page(std::move(page), site);
   switch (step_of(site)) {
     case RobotsStep::kUse: break;
     case RobotsStep::kRefuse: return refuse(page, Refusal::kParked);
@@ -143,11 +147,29 @@ void HostDirectory::visit_page(DuePage&& page, const SiteRecord& site) {
 // What is the host's is filled in here.
 void HostDirectory::send(Visit&& visit, HostRecord& host) {
   visit.host = host.hash;
-  visit.address.address = host.address;
+  visit.address.address = host.policy->proxy.empty() ? host.address : stand_in_of(host.hash);
   visit.not_before = not_before(host);
-  if (options_.obeys_robots) visit.wait_ms = host.crawl_delay_ms;
+  const HostWait wait = wait_of(host);
+  visit.wait_ms = wait.ms;
+  visit.is_wait_whole = wait.is_whole;
+  visit.ignores_duration = wait.ignores_duration;
   ++host.visits;
   visits.emit(std::move(visit));
+}
+
+// By what robots.txt asks for, what the configuration says of this host, and what large hosts bear.
+HostDirectory::HostWait HostDirectory::wait_of(const HostRecord& host) const {
+  HostWait wait;
+  wait.ms = host.policy->obeys_robots ? host.crawl_delay_ms : 0;
+  if (const auto own = host.policy->wait_ms) {
+    wait.ms = std::max(wait.ms, *own);
+    wait.is_whole = true;
+    wait.ignores_duration = *own < options_.access.host_wait_ms_min;
+  } else if (options_.large_host_pages > 0 && host.pages >= options_.large_host_pages) {
+    wait.ms = std::max(wait.ms, options_.large_host_wait_ms);
+    wait.is_whole = true;
+  }
+  return wait;
 }
 
 // The Scheduler knows how long hosts want to rest, with two exceptions: a Crawl-delay is known only
@@ -155,8 +177,9 @@ void HostDirectory::send(Visit&& visit, HostRecord& host) {
 base::Ticks HostDirectory::not_before(const HostRecord& host) const {
   if (host.last_access == base::Instant()) return {};
   const base::Duration lasted = std::clamp(host.last_duration, base::Duration(), kDurationMax);
-  base::Duration wait = lasted * options_.access.duration_factor;
-  if (options_.obeys_robots) wait = std::max(wait, base::Duration::from_ms(host.crawl_delay_ms));
+  const HostWait asked = wait_of(host);
+  base::Duration wait = base::Duration::from_ms(asked.ms);
+  if (!asked.ignores_duration) wait = std::max(wait, lasted * options_.access.duration_factor);
   const base::Duration rest = host.last_access + wait - clock().utc();
   const base::Ticks rested = clock().ticks() + std::clamp(rest, base::Duration(), wait);
   return std::max(rested, not_before_since_restart(host));
@@ -172,7 +195,14 @@ base::Ticks HostDirectory::not_before_since_restart(const HostRecord& host) cons
 
 // --- Addresses.
 
+bool HostDirectory::is_forbidden_behind_proxy(const HostRecord& host) const {
+  if (host.policy->proxy.empty()) return false;
+  const auto address = fetch::IpAddress::parse(host.name);
+  return address && !policy_.allows(*address);
+}
+
 bool HostDirectory::has_address(const HostRecord& host) const {
+  if (!host.policy->proxy.empty()) return true;
   if (host.address_state != AddressState::kFound) return false;
   const base::Ticks now = clock().ticks();
   return now < host.address_expires || (host.visits > 0 && now < host.address_expires + kPinMax);
@@ -247,6 +277,8 @@ void HostDirectory::visit_robots(const std::string& text) {
   const std::optional<web::Url> url = url_of(text);
   if (!url) return settle_trip(text, 0, {}, {});
   HostRecord& host = table_.host(table_.host_of(url->host()));
+  const bool is_closed = host.policy->is_skipped || is_forbidden_behind_proxy(host);
+  if (is_closed) return settle_trip(text, 0, {}, {});
   if (!has_address(host)) {
     if (!host.is_asking && clock().ticks() < host.address_expires) {
       return settle_trip(text, 0, {}, {});
@@ -340,7 +372,7 @@ std::optional<Refusal> HostDirectory::last_look(const Visit& visit) {
   HostRecord& host = table_.host(table_.host_of(url->host()));
   if (host.visits > 0) --host.visits;
   if (draining()) return Refusal::kInterrupted;
-  if (visit.purpose == Purpose::kRobots || !options_.obeys_robots) return {};
+  if (visit.purpose == Purpose::kRobots || !host.policy->obeys_robots) return {};
   const SiteRecord& site = table_.site(table_.site_of(*url, port_of(*url)));
   if (step_of(site) != RobotsStep::kUse) return Refusal::kFull;  // it comes again, and waits
   if (!site.robots.rules.check(target_of(*url)).allowed) return Refusal::kRobots;

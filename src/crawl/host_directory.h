@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "crawl/durable_log.h"
+#include "crawl/host_rules.h"
 #include "crawl/host_table.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
@@ -44,6 +45,9 @@ struct HostCounts {
 // Every page leaves exactly once, cleared or refused. How many wait is bounded by the credits of
 // whoever sent them.
 //
+// A host behind a proxy needs no address: the proxy finds it, and of the AddressPolicy only the
+// rule for hosts that are addresses themselves can be kept.
+//
 // An address holds for its TTL (1 minute to 1 day), and longer while the host has visits at the
 // Scheduler, up to a day. Redirects of robots.txt are followed to any host, so that there is one
 // instance only. HostNews comes when the epoch of an access is durable, so robots.txt takes at
@@ -51,7 +55,7 @@ struct HostCounts {
 class HostDirectory final : public flow::Module {
  public:
   HostDirectory(const CrawlOptions& options, fetch::AddressPolicy policy)
-      : options_(options), policy_(std::move(policy)) {}
+      : options_(options), policy_(std::move(policy)), rules_(options) {}
 
   static std::uint64_t key_of_page(const DuePage& page);
   static std::uint64_t key_of_name(const NameAnswer& answer) { return host_hash_of(answer.host); }
@@ -74,6 +78,12 @@ class HostDirectory final : public flow::Module {
   const HostTable& table() const { return table_; }
 
  private:
+  // How long a host rests, as in Visit.
+  struct HostWait {
+    std::uint32_t ms = 0;
+    bool is_whole = false;
+    bool ignores_duration = false;
+  };
   // A visit to a robots.txt, and for whom.
   struct Trip {
     struct Want {
@@ -112,7 +122,9 @@ class HostDirectory final : public flow::Module {
   base::Ticks not_before(const HostRecord& host) const;
   base::Ticks not_before_since_restart(const HostRecord& host) const;
 
+  HostWait wait_of(const HostRecord& host) const;
   bool has_address(const HostRecord& host) const;
+  bool is_forbidden_behind_proxy(const HostRecord& host) const;
   void ask_name(HostRecord& host);
   void take_address(HostRecord& host, const NameAnswer& answer);
 
@@ -131,7 +143,8 @@ class HostDirectory final : public flow::Module {
 
   const CrawlOptions options_;
   const fetch::AddressPolicy policy_;
-  HostTable table_;
+  HostRules rules_;
+  HostTable table_{rules_};
   std::unordered_map<std::string, Trip> trips_;  // by URL
   std::string restored_;                         // what the store is opened with
   std::unique_ptr<DurableLog> store_;            // of the table; null if nothing is kept on disk

@@ -28,6 +28,7 @@ HostIndex HostTable::host_of(std::string_view name) {
   HostRecord& host = hosts_.emplace_back();
   host.name = name;
   host.hash = host_hash_of(name);
+  host.policy = &rules_.of(name);
   return index;
 }
 

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "crawl/durable_log.h"
 #include "crawl/hat_trie.h"
+#include "crawl/host_rules.h"
 #include "crawl/messages.h"
 #include "crawl/robots_policy.h"
 #include "fetch/address.h"
@@ -49,6 +50,8 @@ enum class AddressState : std::uint8_t {
 struct HostRecord {
   std::string name;
   std::uint64_t hash = 0;
+  const HostPolicy* policy = nullptr;  // always there
+  std::uint64_t pages = 0;             // that are known of it, as far as we have heard
   AddressState address_state = AddressState::kUnknown;
   fetch::IpAddress address;
   base::Ticks address_expires;
@@ -70,6 +73,8 @@ struct HostRecord {
 // Records are made when they are first asked for, and stay where they are. Thread-compatible.
 class HostTable {
  public:
+  explicit HostTable(HostRules& rules) : rules_(rules) {}  // borrowed
+
   static constexpr std::size_t kNameBytesMax = 255;  // a longer name has no address
 
   // Requires a name of at most kNameBytesMax.
@@ -106,6 +111,7 @@ class HostTable {
   bool load_site(std::string_view key, std::string_view value, std::string_view agent);
   void count_stored(std::uint32_t& stored_bytes, std::string_view key, std::string_view value);
 
+  HostRules& rules_;
   HatTrie names_;  // by host_key
   std::deque<HostRecord> hosts_;
   std::deque<SiteRecord> sites_;

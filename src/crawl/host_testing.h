@@ -140,6 +140,7 @@ class FakeRegistry final : public flow::Module {
  public:
   explicit FakeRegistry(std::vector<Candidate> pages) {
     for (Candidate& page : pages) queue_.push_back(std::move(page));
+    pages_ = queue_.size();
   }
   flow::Out<DuePage> due = out<DuePage>("due");
   flow::In<Refused> refused = in<&FakeRegistry::on_refused>("refused");
@@ -156,7 +157,7 @@ class FakeRegistry final : public flow::Module {
     queue_.pop_front();
     const base::Id id = page_id_of(page.url);
     CHECK(out_.emplace(id, page).second, "{} is out twice", page.url);
-    due.emit({id, std::move(page), {}});
+    due.emit({.id = id, .candidate = std::move(page), .prior = {}, .host_pages = pages_});
     return true;
   }
   void on_timer(std::uint64_t) override {
@@ -187,6 +188,7 @@ class FakeRegistry final : public flow::Module {
   std::deque<Candidate> queue_;
   std::vector<Candidate> later_;
   std::map<base::Id, Candidate> out_;
+  std::uint64_t pages_ = 0;  // as if all were of one host
 };
 
 // Fetcher and ArchiveWriter in one: answers after a random time, and tells of it when the epoch
@@ -334,7 +336,8 @@ struct Rig {
         const base::Ticks end = rest_from(*last, access);
         const auto least = base::Duration::from_ms(options.access.host_wait_ms_min);
         const base::Duration lasted = end == last->ended ? end - last->started : base::Duration();
-        const base::Duration wait = std::max(least, lasted * options.access.duration_factor);
+        const base::Duration wait =
+            own_wait.value_or(std::max(least, lasted * options.access.duration_factor));
         EXPECT_GE(access.started, end + wait) << last->url << " and then " << access.url;
       }
       if (const Access* last = std::exchange(last_of_server[access.server], &access)) {
@@ -352,6 +355,7 @@ struct Rig {
   std::uint64_t seed;
   World world;
   CrawlOptions options;
+  std::optional<base::Duration> own_wait;  // what hosts wait, if rules say something else
   std::vector<Candidate> pages;
   base::Duration epoch_every = base::Duration::seconds(1);
   env::MemoryFileSystem disk;

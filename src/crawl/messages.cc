@@ -16,8 +16,8 @@ std::string_view name_of(VisitOutcome outcome) {
 }
 
 std::string_view name_of(Refusal refusal) {
-  constexpr std::array<std::string_view, 6> kNames = {"robots", "unresolved", "forbidden",
-                                                      "full",   "parked",     "interrupted"};
+  constexpr std::array<std::string_view, kRefusals> kNames = {
+      "robots", "unresolved", "forbidden", "full", "parked", "interrupted", "skipped"};
   return kNames[static_cast<std::size_t>(refusal)];
 }
 

@@ -60,6 +60,7 @@ struct DuePage {
   base::Id id;
   Candidate candidate;
   std::optional<PriorVersion> prior;
+  std::uint64_t host_pages = 0;  // of its host that are known; 0: not said
 };
 
 enum class Purpose : std::uint8_t { kPage, kRobots };
@@ -71,7 +72,9 @@ struct Visit {
   Purpose purpose = Purpose::kPage;
   std::uint64_t host = 0;  // host_hash_of its name
   fetch::Endpoint address;
-  std::uint32_t wait_ms = 0;  // what the host asks for between requests
+  std::uint32_t wait_ms = 0;      // what the host asks for between requests
+  bool is_wait_whole = false;     // as in Job
+  bool ignores_duration = false;  // the host does not rest longer when an answer took long
   Priority priority = Priority::kOther;
   base::Ticks not_before;  // the host has been asked by then, and wants to rest until here
 };
@@ -119,9 +122,10 @@ enum class Refusal : std::uint8_t {
   kFull,         // the host has too many jobs; it comes again
   kParked,       // the host asks for a delay above the limit, or cannot be reached
   kInterrupted,  // the crawl ends; it comes again
+  kSkipped,      // the configuration says that its host is not visited
 };
 
-inline constexpr std::size_t kRefusals = 6;
+inline constexpr std::size_t kRefusals = 7;
 
 std::string_view name_of(Refusal refusal);  // "robots"
 bool comes_again(Refusal refusal);

@@ -95,7 +95,7 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
       take_fixed(bytes, record.visits) && take_enum(bytes, VisitOutcome::kError, record.outcome) &&
       take_enum(bytes, fetch::FetchOutcome::kLocalFailure, record.fetch) &&
       take_fixed(bytes, record.status) && take_instant(bytes, record.visited) &&
-      take_enum(bytes, Refusal::kInterrupted, record.refusal) && take_fixed(bytes, has_prior) &&
+      take_enum(bytes, Refusal::kSkipped, record.refusal) && take_fixed(bytes, has_prior) &&
       has_prior <= 1;
   if (!whole) return false;
   record.prior.reset();

@@ -31,8 +31,8 @@ void subtract(RegistryCounts::Count& count) { add(count, std::uint64_t(-1)); }
 
 Registry::Registry(const CrawlOptions& options)
     : pages_max_total_(options.pages_max),
-      pages_per_host_max_total_(options.pages_per_host_max),
-      per_host_max_total_(options.per_host_max) {}
+      per_host_max_total_(options.per_host_max),
+      rules_(options) {}
 
 std::uint64_t Registry::share_of(std::uint64_t total) const {
   const std::uint64_t rest = instance_index() < total % instance_count() ? 1 : 0;
@@ -46,8 +46,6 @@ base::Status Registry::restore(flow::EpochId /*epoch*/, std::string_view state) 
 
 base::Status Registry::start() {
   pages_max_ = pages_max_total_ == 0 ? kNoLimit : share_of(pages_max_total_);
-  pages_per_host_max_ =
-      pages_per_host_max_total_ == 0 ? kNoLimit : share_of(pages_per_host_max_total_);
   queue_ = std::make_unique<DueQueue>(std::max<std::uint64_t>(1, share_of(per_host_max_total_)));
   ASSIGN_OR_RETURN(pages_, DurableMap::open(files(), state_dir() + "/" + name(), restored_));
   return load_pages();
@@ -70,7 +68,7 @@ base::Status Registry::load_pages() {
       whole = false;
       return;
     }
-    const Index host = queue_->host(record.host);
+    const Index host = host_of(record.candidate, record.host);
     ++queue_->pages_of(host);
     next_order_ = std::max(next_order_, record.order + 1);
     add(counts_.known);
@@ -86,8 +84,10 @@ base::Status Registry::load_pages() {
                       name());
   }
   std::ranges::sort(waiting, {}, [](const Waiting& page) { return std::tie(page.order, page.id); });
-  for (const Waiting& page : waiting) queue_->push(page.host, page.lane, page.id);
-  add(counts_.waiting, waiting.size());
+  for (const Waiting& page : waiting) {
+    queue_->push(page.host, page.lane, page.id);
+    count_waiting(page.host, 1);
+  }
   counts_.hosts = queue_->hosts();
   return {};
 }
@@ -134,7 +134,7 @@ void Registry::on_candidate(Candidate&& item) {
   const auto url = web::Url::parse(item.url);
   if (!url) return;  // UrlFilter lets none pass
   const std::uint64_t host_hash = host_hash_of(url->host());
-  if (has_room_for(host_hash)) register_page(id, std::move(item), host_hash);
+  if (has_room_for(url->host(), host_hash)) register_page(id, std::move(item), host_hash);
 }
 
 // A page that waits is visited as what it is nearest to the seeds as, because its links inherit
@@ -148,18 +148,36 @@ void Registry::offer_again(const base::Id& id, PageRecord&& record, Candidate&& 
   store(id, record);
 }
 
-bool Registry::has_room_for(std::uint64_t host_hash) {
+bool Registry::has_room_for(std::string_view host_name, std::uint64_t host_hash) {
   if (pages_->size() >= pages_max_) {
     add(counts_.over_pages_max);
     return false;
   }
   const Index host = queue_->find_host(host_hash);
   const std::uint64_t pages = host == kNoIndex ? 0 : queue_->pages_of(host);
-  if (pages >= pages_per_host_max_) {
+  const HostPolicy& policy = rules_.of(host_name);
+  const std::uint64_t limit = policy.pages_max == 0 ? kNoLimit : share_of(policy.pages_max);
+  if (pages >= limit || policy.is_skipped) {
     add(counts_.over_host_max);
     return false;
   }
   return true;
+}
+
+// The host of the page in the queue. A new one that is paused rests from the beginning, and no
+// timer wakes it.
+Index Registry::host_of(const Candidate& candidate, std::uint64_t host_hash) {
+  const Index host = queue_->host(host_hash);
+  if (host < is_paused_.size()) return host;
+  const auto url = web::Url::parse(candidate.url);
+  is_paused_.push_back(url && rules_.of(url->host()).is_paused);
+  if (is_paused_[host]) queue_->rest(host);
+  return host;
+}
+
+void Registry::count_waiting(Index host, std::uint64_t n) {
+  add(counts_.waiting, n);
+  if (is_paused_[host]) paused_waiting_ += n;
 }
 
 void Registry::register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash) {
@@ -168,11 +186,11 @@ void Registry::register_page(const base::Id& id, Candidate&& candidate, std::uin
   record.host = host_hash;
   record.order = next_order_++;
   store(id, record);
-  const Index host = queue_->host(host_hash);
+  const Index host = host_of(record.candidate, host_hash);
   ++queue_->pages_of(host);
   queue_->push(host, lane_of(record.candidate), id);
   add(counts_.known);
-  add(counts_.waiting);
+  count_waiting(host, 1);
   counts_.hosts = queue_->hosts();
 }
 
@@ -197,7 +215,11 @@ void Registry::on_report(Report&& item) {
   if (record->is_done()) {
     count_done(*record, false);
   } else {
-    subtract(host ? counts_.in_flight : counts_.waiting);
+    if (host) {
+      subtract(counts_.in_flight);
+    } else {
+      count_waiting(queue_->find_host(record->host), std::uint64_t(-1));
+    }
   }
   record->state = PageState::kVisited;
   ++record->visits;
@@ -232,7 +254,7 @@ void Registry::on_refused(Refused&& item) {
 // ever without any time going by.
 void Registry::wait_again(const base::Id& id, const PageRecord& record, Index host) {
   queue_->push(host, lane_of(record.candidate), id);
-  add(counts_.waiting);
+  count_waiting(host, 1);
   add(counts_.came_again);
   if (!queue_->rest(host)) return;
   resting_.emplace_back(clock().ticks() + kRest, host);
@@ -267,10 +289,13 @@ bool Registry::hand_out_one() {
       continue;
     }
     CHECK(in_flight_.emplace(next->id, next->host).second, "a page was handed out twice");
-    subtract(counts_.waiting);
+    count_waiting(next->host, std::uint64_t(-1));
     add(counts_.in_flight);
     add(counts_.handed_out);
-    due.emit({next->id, std::move(record->candidate), std::move(record->prior)});
+    due.emit({.id = next->id,
+              .candidate = std::move(record->candidate),
+              .prior = std::move(record->prior),
+              .host_pages = queue_->pages_of(next->host) * instance_count()});
     return true;
   }
   return false;
@@ -278,7 +303,7 @@ bool Registry::hand_out_one() {
 
 bool Registry::idle() const {
   if (!in_flight_.empty()) return false;
-  return draining() || counts_.waiting.load(std::memory_order_relaxed) == 0;
+  return draining() || counts_.waiting.load(std::memory_order_relaxed) == paused_waiting_;
 }
 
 }  // namespace meguri::crawl

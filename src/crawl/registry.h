@@ -12,12 +12,14 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "crawl/due_queue.h"
 #include "crawl/durable_map.h"
+#include "crawl/host_rules.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
 #include "crawl/page_record.h"
@@ -55,6 +57,9 @@ struct RegistryCounts {
 //
 // Lanes, first to last: embeds and targets of redirects, so that they follow their page soon;
 // seeds; their links; two levels more; the rest. Within a lane hosts take turns.
+//
+// Pages of a host that the configuration pauses wait until it no longer does; a crawl ends without
+// them.
 //
 // With several instances each has its share of pages_max, pages_per_host_max and per_host_max, of
 // the last at least 1; the credit edge's limit is for each instance.
@@ -102,7 +107,9 @@ class Registry final : public flow::Module {
 
   base::Status load_pages();
   void count_done(const PageRecord& record, bool more);
-  bool has_room_for(std::uint64_t host_hash);
+  bool has_room_for(std::string_view host_name, std::uint64_t host_hash);
+  Index host_of(const Candidate& candidate, std::uint64_t host_hash);
+  void count_waiting(Index host, std::uint64_t n);
   void register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash);
   void offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate);
   std::optional<Index> come_home(const base::Id& id);
@@ -112,17 +119,18 @@ class Registry final : public flow::Module {
   std::uint64_t share_of(std::uint64_t total) const;
 
   const std::uint64_t pages_max_total_;
-  const std::uint64_t pages_per_host_max_total_;
   const std::uint64_t per_host_max_total_;
+  HostRules rules_;
   // This instance's; known from start() on.
   std::uint64_t pages_max_ = 0;
-  std::uint64_t pages_per_host_max_ = 0;
 
   std::string restored_;  // what the map is opened with
   std::unique_ptr<DurableMap> pages_;
   std::unique_ptr<DueQueue> queue_;
   std::unordered_map<base::Id, Index, IdHash> in_flight_;  // with its host
   std::deque<std::pair<base::Ticks, Index>> resting_;      // hosts, by when they wake
+  std::vector<bool> is_paused_;                            // by host
+  std::uint64_t paused_waiting_ = 0;  // of the waiting pages, those of paused hosts
   std::uint64_t next_order_ = 0;
   std::string encoded_;
   RegistryCounts counts_;

@@ -523,6 +523,56 @@ TEST(Registry, AHostThatWasFullRestsAndOthersGoOn) {
       });
 }
 
+std::vector<Candidate> pages_of_two_hosts() {
+  std::vector<Candidate> items;
+  for (int i = 0; i < 20; ++i) {
+    items.push_back({fmt::format("http://a.example.com/{}", i), "", 0, 0, Offer::kSeed});
+    items.push_back({fmt::format("http://b.example.com/{}", i), "", 0, 0, Offer::kSeed});
+  }
+  return items;
+}
+
+TEST(Registry, AHostMayHaveABudgetOfItsOwn) {
+  CrawlOptions options;
+  options.pages_per_host_max = 3;
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"b.example.com"};
+  options.hosts[0].pages_max = 7;
+  run_script(
+      pages_of_two_hosts(), options,
+      [&](Script& script, DuePage&& due) { script.refused.emit({due.id, Refusal::kParked}); },
+      [&](Registry& registry, Script& script) {
+        EXPECT_EQ(script.handed.size(), 10U);
+        EXPECT_EQ(registry.counts().over_host_max, 30U);
+      });
+}
+
+TEST(Registry, PausedHostsWaitAndTheCrawlEndsWithoutThem) {
+  CrawlOptions options;
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"b.example.com"};
+  options.hosts[0].is_paused = true;
+  run_script(
+      pages_of_two_hosts(), options,
+      [&](Script& script, DuePage&& due) { script.refused.emit({due.id, Refusal::kParked}); },
+      [&](Registry& registry, Script& script) {
+        EXPECT_EQ(script.handed.size(), 20U);
+        EXPECT_EQ(registry.counts().waiting, 20U);
+        EXPECT_EQ(registry.counts().done, 20U);
+      });
+}
+
+TEST(Registry, PagesOfSkippedHostsAreNotRegistered) {
+  CrawlOptions options;
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"b.example.com"};
+  options.hosts[0].is_skipped = true;
+  run_script(
+      pages_of_two_hosts(), options,
+      [&](Script& script, DuePage&& due) { script.refused.emit({due.id, Refusal::kParked}); },
+      [&](Registry& registry, Script&) { EXPECT_EQ(registry.counts().known, 20U); });
+}
+
 TEST(Registry, HandsOutEmbedsThenSeedsThenWhatIsNearThem) {
   const std::string host = "http://example.com/";
   const std::vector<Candidate> items = {{host + "deep", "", 9, 0, Offer::kLink},

@@ -81,13 +81,15 @@ bool Scheduler::add(Visit& visit) {
                 .host = visit.host,
                 .server = server_key_of(address),
                 .wait_ms = visit.wait_ms,
-                .priority = visit.priority};
+                .priority = visit.priority,
+                .is_wait_whole = visit.is_wait_whole};
   if (visit.not_before > clock().ticks()) schedule_->hold(visit.host, visit.not_before);
   if (!schedule_->add(job)) return false;
   ++counts_.added;
   Pin& pin = known == pins_.end() ? pins_[visit.host] : known->second;
   pin.address = address;
   ++pin.visits;
+  pin.ignores_duration = visit.ignores_duration;
   visit.address.address = address;
   if (free_.empty()) {
     slab_.push_back(std::move(visit));
@@ -106,7 +108,10 @@ void Scheduler::unpin(std::uint64_t host) {
 
 void Scheduler::on_end(AccessEnd&& end) {
   if (end.happened) {
-    schedule_->finish(end.host, clock().ticks(), end.duration);
+    const auto pin = pins_.find(end.host);
+    const bool ignores_duration = pin != pins_.end() && pin->second.ignores_duration;
+    schedule_->finish(end.host, clock().ticks(),
+                      ignores_duration ? base::Duration() : end.duration);
   } else {
     schedule_->call_off(end.host);
     ++counts_.called_off;

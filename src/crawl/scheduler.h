@@ -66,6 +66,7 @@ class Scheduler final : public flow::Module {
   struct Pin {
     fetch::IpAddress address;
     std::uint64_t visits = 0;  // waiting or out
+    bool ignores_duration = false;
   };
 
   void on_visit(Visit&& visit);

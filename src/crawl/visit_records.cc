@@ -13,7 +13,9 @@ namespace {
 bool is_success(int status) { return status >= 200 && status < 300; }
 
 std::string address_of(const fetch::Fetched& fetched) {
-  return fetched.connected ? fetched.connected->address.to_string() : std::string();
+  // Behind a proxy nobody knows it.
+  return fetched.connected && !fetched.is_proxied ? fetched.connected->address.to_string()
+                                                  : std::string();
 }
 
 archive::VisitFacts facts_of(const Answer& answer, std::string_view ip_address) {

@@ -215,6 +215,29 @@ int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
 
 }  // namespace
 
+std::string_view fault_of_proxy(std::string_view url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parts(curl_url(), curl_url_cleanup);
+  CHECK(parts != nullptr, "libcurl: out of memory");
+  const std::string text(url);
+  constexpr unsigned kFlags = CURLU_NON_SUPPORT_SCHEME;
+  if (curl_url_set(parts.get(), CURLUPART_URL, text.c_str(), kFlags) != CURLUE_OK) {
+    return "it is no URL";
+  }
+  const auto part_of = [&parts](CURLUPart part) {
+    char* value = nullptr;
+    const CURLUcode code = curl_url_get(parts.get(), part, &value, 0);
+    const std::unique_ptr<char, void (*)(void*)> owned(value, curl_free);
+    return code == CURLUE_OK ? std::string(owned.get()) : std::string();
+  };
+  const std::string scheme = part_of(CURLUPART_SCHEME);
+  if (scheme != "http" && scheme != "https" && scheme != "socks5h") {
+    return "its scheme is neither http, https nor socks5h";
+  }
+  if (part_of(CURLUPART_PORT).empty()) return "it has no port";
+  const std::string path = part_of(CURLUPART_PATH);
+  return path.empty() || path == "/" ? "" : "it has a path";
+}
+
 base::Result<std::unique_ptr<HttpClient>> make_curl_http_client(const env::Clock& clock,
                                                                 CurlOptions options) {
   static const CURLcode global = [] {

@@ -82,7 +82,9 @@ class CurlTransfer {
   template <typename T>
   void set(CURLoption option, T value);
   void set_address();
+  void set_proxy();
   void set_fields();
+  bool is_proxied() const { return !request_.proxy.empty(); }
 
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
@@ -105,6 +107,7 @@ class CurlTransfer {
   curl_slist* fields_ = nullptr;
   curl_slist* connect_to_ = nullptr;
   std::array<char, CURL_ERROR_SIZE> error_{};
+  std::string proxy_;  // that the handle is set to
 
   FetchRequest request_;
   Fetched fetched_;
