@@ -7,8 +7,13 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "app/added_seeds.h"
+#include "app/archive_door.h"
 #include "app/command.h"
+#include "app/control_server.h"
+#include "app/control_service.h"
 #include "app/crawl_arguments.h"
 #include "app/crawl_graph.h"
 #include "app/crawl_standing.h"
@@ -16,6 +21,7 @@
 #include "app/stop_signals.h"
 #include "app/values.h"
 #include "base/console.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "env/posix_file_system.h"
 #include "flow/thread_engine.h"
@@ -111,12 +117,14 @@ base::Status CrawlCommand::run(Output& out) {
   }
   const StopSignals signals;
   env::PosixFileSystem files;
-  ASSIGN_OR_RETURN(const crawl::CrawlOptions options, arguments_.options(archive_));
+  ASSIGN_OR_RETURN(crawl::CrawlOptions options, arguments_.options(archive_));
   ASSIGN_OR_RETURN(const std::unique_ptr<env::Clock> clock, speed_.make());
   ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(options, *clock, files));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/state"));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
-  ASSIGN_OR_RETURN(const auto lock, files.lock(archive_ + "/lock"));
+  ASSIGN_OR_RETURN(const auto lock, lock_archive(files, archive_));
+  ASSIGN_OR_RETURN(const std::vector<std::string> added, read_added_seeds(files, archive_));
+  options.seeds.insert(options.seeds.end(), added.begin(), added.end());
 
   CrawlGraph nodes = build_crawl(options, network);
   flow::ThreadEngine engine(std::move(nodes.graph), {.clock = clock.get(),
@@ -124,7 +132,19 @@ base::Status CrawlCommand::run(Output& out) {
                                                      .state_dir = archive_ + "/state",
                                                      .epoch_every = kEpoch});
   RETURN_IF_ERROR(engine.start());
-  RETURN_IF_ERROR(work(engine, nodes, signals));
+  ControlService service(archive_, files, *clock, nodes.mailbox, [&] {
+    return status_json(engine.module(nodes.registry).counts(),
+                       engine.module(nodes.scheduler).summary());
+  });
+  {
+    const auto server = ControlServer::start(
+        archive_,
+        [&service](const std::string& line, const auto& reply) { service.handle(line, reply); });
+    if (!server) {
+      base::log_warn("nobody can speak with this crawl", {{"why", server.error().message()}});
+    }
+    RETURN_IF_ERROR(work(engine, nodes, signals));
+  }
   const CrawlStanding standing = CrawlStanding::of(engine.module(nodes.registry).counts());
   if (json_) {
     nlohmann::json result = standing.to_json();

@@ -85,20 +85,34 @@ std::string DurableMap::path_of(std::uint64_t number) const {
   return fmt::format("{}/{:016x}{}", dir_, number, kSuffix);
 }
 
+Result<DurableMap::Mark> DurableMap::mark_of(std::string_view state, const std::string& dir) {
+  Mark mark;
+  if (state.empty()) return mark;
+  const bool whole =
+      take_fixed(state, mark.number) && take_fixed(state, mark.length) && state.empty();
+  if (!whole || (mark.number == 0) != (mark.length == 0)) {
+    return fail(ErrorCode::kCorrupt, "the checkpoint's mark of {} is damaged", dir);
+  }
+  return mark;
+}
+
 Result<std::unique_ptr<DurableMap>> DurableMap::open(env::FileSystem& files, std::string dir,
                                                      std::string_view state,
                                                      DurableMapLimits limits) {
-  std::uint64_t number = 0;
-  std::uint64_t length = 0;
-  if (!state.empty()) {
-    const bool whole = take_fixed(state, number) && take_fixed(state, length) && state.empty();
-    if (!whole || (number == 0) != (length == 0)) {
-      return fail(ErrorCode::kCorrupt, "the checkpoint's mark of {} is damaged", dir);
-    }
-  }
+  ASSIGN_OR_RETURN(const Mark mark, mark_of(state, dir));
   RETURN_IF_ERROR(files.make_dirs(dir));
   std::unique_ptr<DurableMap> map(new DurableMap(files, std::move(dir), limits));
-  RETURN_IF_ERROR(map->recover(number, length));
+  RETURN_IF_ERROR(map->recover(mark.number, mark.length));
+  return map;
+}
+
+Result<std::unique_ptr<DurableMap>> DurableMap::open_read_only(env::FileSystem& files,
+                                                               std::string dir,
+                                                               std::string_view state) {
+  ASSIGN_OR_RETURN(const Mark mark, mark_of(state, dir));
+  std::unique_ptr<DurableMap> map(new DurableMap(files, std::move(dir), {}));
+  map->file_number_ = mark.number;
+  if (mark.number > 0) RETURN_IF_ERROR(map->load(mark.length));
   return map;
 }
 

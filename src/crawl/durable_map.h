@@ -41,6 +41,11 @@ class DurableMap {
                                                         std::string_view state,
                                                         DurableMapLimits limits = {});
 
+  // The same, without changing anything on disk, for who only looks; it must not be changed either.
+  static base::Result<std::unique_ptr<DurableMap>> open_read_only(env::FileSystem& files,
+                                                                  std::string dir,
+                                                                  std::string_view state);
+
   void put(std::string_view key, std::string_view value);
   bool erase(std::string_view key);  // false: there was none
   // The view lives until that key is changed.
@@ -71,6 +76,13 @@ class DurableMap {
     std::uint64_t number = 0;
     flow::EpochId epoch = flow::kNoEpoch;  // the first that does without it
   };
+
+  // What commit() returned: a file and how much of it counts.
+  struct Mark {
+    std::uint64_t number = 0;
+    std::uint64_t length = 0;
+  };
+  static base::Result<Mark> mark_of(std::string_view state, const std::string& dir);
 
   DurableMap(env::FileSystem& files, std::string dir, DurableMapLimits limits)
       : files_(files), dir_(std::move(dir)), limits_(limits) {}

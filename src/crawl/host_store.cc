@@ -79,7 +79,7 @@ base::Result<std::string> HostStore::commit(flow::EpochId epoch, const WriteAll&
   return state;
 }
 
-base::Status HostStore::restore(std::string_view state, const Use& use) {
+base::Status HostStore::read(std::string_view state, const Use& use) {
   if (!flow::take_fixed(state, generation_) || !flow::take_fixed(state, bytes_) ||
       !flow::take_fixed(state, first_bytes_) || !state.empty()) {
     return base::fail(base::ErrorCode::kCorrupt, "not the state of a store of hosts");
@@ -102,7 +102,14 @@ base::Status HostStore::restore(std::string_view state, const Use& use) {
     RETURN_IF_ERROR(use_content(rest.substr(0, length), use));
     rest.remove_prefix(length);
   }
-  if (bytes.size() > bytes_) RETURN_IF_ERROR(files_.truncate(path, bytes_));
+  return {};
+}
+
+base::Status HostStore::restore(std::string_view state, const Use& use) {
+  RETURN_IF_ERROR(read(state, use));
+  const std::string path = path_of(generation_);
+  ASSIGN_OR_RETURN(const std::uint64_t size, files_.size(path));
+  if (size > bytes_) RETURN_IF_ERROR(files_.truncate(path, bytes_));
   ASSIGN_OR_RETURN(file_, files_.open_append(path));
   return {};
 }

@@ -40,6 +40,8 @@ class HostStore {
   base::Result<std::string> commit(flow::EpochId epoch, const WriteAll& write_all);
   // Calls `use` for every value, older ones of a key first. kCorrupt for what commit() never wrote.
   base::Status restore(std::string_view state, const Use& use);
+  // The same for who only looks: nothing changes on disk, and nothing may be put.
+  base::Status read(std::string_view state, const Use& use);
   // The state that commit(epoch) returned has become durable: files before its own go.
   base::Status remove_old(flow::EpochId durable_epoch);
 

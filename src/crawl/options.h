@@ -58,6 +58,8 @@ struct CrawlOptions {
   bool stores_noarchive = true;  // pages that say noarchive are kept
 
   archive::WarcFileOptions warc;
+  // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.
+  std::uint64_t disk_free_min = std::uint64_t{1} << 30U;
 };
 
 }  // namespace meguri::crawl
