@@ -80,6 +80,7 @@ class HeapSchedule final : public AccessSchedule {
   void hold(std::uint64_t /*host*/, Ticks /*until*/) override {}
   void restart(Ticks /*now*/) override {}
   crawl::AccessSummary summary() const override { return {}; }
+  std::optional<crawl::HostAccess> look(std::uint64_t /*host*/) const override { return {}; }
   std::size_t memory_bytes() const override { return 0; }
 
  private:

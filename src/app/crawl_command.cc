@@ -6,14 +6,20 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "app/added_seeds.h"
+#include "app/archive_door.h"
 #include "app/command.h"
+#include "app/control_server.h"
+#include "app/control_service.h"
 #include "app/crawl_arguments.h"
 #include "app/crawl_graph.h"
 #include "app/crawl_standing.h"
 #include "app/speed_arguments.h"
 #include "app/stop_signals.h"
 #include "base/console.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "env/posix_file_system.h"
 #include "flow/thread_engine.h"
@@ -105,6 +111,12 @@ base::Status CrawlCommand::run(Output& out) {
   }
   if (arguments_.wants_init()) return init(out);
   env::PosixFileSystem files;
+  // Before anything is read: who does not hold the lock may be adding seeds.
+  std::unique_ptr<env::FileLock> lock;
+  ASSIGN_OR_RETURN(const bool exists, files.exists(archive_));
+  if (exists) {
+    ASSIGN_OR_RETURN(lock, lock_archive(files, archive_));
+  }
   ASSIGN_OR_RETURN(const CrawlConfig config, arguments_.config(archive_, files));
   if (!config.once) {
     return base::fail(base::ErrorCode::kInvalid,
@@ -115,7 +127,9 @@ base::Status CrawlCommand::run(Output& out) {
   ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(config, *clock, files));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/state"));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
-  ASSIGN_OR_RETURN(const auto lock, files.lock(archive_ + "/lock"));
+  if (!lock) {
+    ASSIGN_OR_RETURN(lock, lock_archive(files, archive_));
+  }
   for (const std::string& warning : warnings_of(config)) {
     base::Console::standard_error().write_line("meguri crawl: " + warning + ".");
   }
@@ -126,7 +140,19 @@ base::Status CrawlCommand::run(Output& out) {
                                                      .state_dir = archive_ + "/state",
                                                      .epoch_every = kEpoch});
   RETURN_IF_ERROR(engine.start());
-  RETURN_IF_ERROR(work(engine, nodes, signals, config.time_max));
+  ControlService service(archive_, files, *clock, nodes.mailbox, [&] {
+    return status_json(engine.module(nodes.registry).counts(),
+                       engine.module(nodes.scheduler).summary());
+  });
+  {
+    const auto server = ControlServer::start(
+        archive_,
+        [&service](const std::string& line, const auto& reply) { service.handle(line, reply); });
+    if (!server) {
+      base::log_warn("nobody can speak with this crawl", {{"why", server.error().message()}});
+    }
+    RETURN_IF_ERROR(work(engine, nodes, signals, config.time_max));
+  }
   const CrawlStanding standing = CrawlStanding::of(engine.module(nodes.registry).counts());
   if (json_) {
     nlohmann::json result = standing.to_json();

@@ -138,7 +138,7 @@ disk_floor = "10MB"
   EXPECT_EQ(config.crawl.schedule, crawl::AccessScheduleKind::kLists);
   EXPECT_FALSE(config.crawl.obeys_robots);
   EXPECT_EQ(config.crawl.http_port, 8080U);
-  EXPECT_EQ(config.crawl.free_bytes_min, 10'000'000U);
+  EXPECT_EQ(config.crawl.disk_free_min, 10'000'000U);
 }
 
 TEST(CrawlConfig, ReadsWhatHoldsForSomeHosts) {

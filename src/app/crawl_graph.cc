@@ -49,6 +49,23 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   graph.connect(hosts, &HostDirectory::refused, registry, &Registry::refused, carried);
   graph.connect(scheduler, &Scheduler::refused, registry, &Registry::refused, carried);
 
+  // What people ask, and what holds the crawl.
+  crawl.mailbox = std::make_shared<ControlMailbox>();
+  const auto control = graph.add<Control>(
+      "control", {.kind = Kind::kBlocking, .split = Split::kSingle}, crawl.mailbox,
+      ControlOptions{.disk = options.warc.series.dir, .free_bytes_min = options.disk_free_min});
+  const Edge asked = Edge::credit(Control::kCredits);
+  graph.connect(control, &Control::ask_registry, registry, &Registry::questions, asked);
+  graph.connect(control, &Control::ask_filter, filter, &UrlFilter::questions, asked);
+  graph.connect(control, &Control::ask_hosts, hosts, &HostDirectory::asked, asked);
+  graph.connect(control, &Control::ask_scheduler, scheduler, &Scheduler::questions, asked);
+  graph.connect(control, &Control::ask_seeder, seeder, &Seeder::added, asked);
+  graph.connect(registry, &Registry::answers, control, &Control::of_registry, carried);
+  graph.connect(filter, &UrlFilter::answers, control, &Control::of_filter, carried);
+  graph.connect(hosts, &HostDirectory::answers, control, &Control::of_hosts, carried);
+  graph.connect(scheduler, &Scheduler::answers, control, &Control::of_scheduler, carried);
+  graph.connect(seeder, &Seeder::answers, control, &Control::of_seeder, carried);
+
   crawl.registry = registry;
   crawl.filter = filter;
   crawl.hosts = hosts;

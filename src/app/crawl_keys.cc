@@ -281,7 +281,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {"archive", "hostname", "", "", "... on which machine",
      [](Config& c) -> ConfigField { return &c.crawl.warc.info.hostname; }},
     {"archive", "disk_floor", "", "", "Leave so much of the disk free",
-     [](Config& c) -> ConfigField { return Bytes{&c.crawl.free_bytes_min}; }},
+     [](Config& c) -> ConfigField { return Bytes{&c.crawl.disk_free_min}; }},
 
     {"metrics", "listen", "--metrics", "ADDRESS:PORT",
      "Serve metrics for Prometheus here, such as 127.0.0.1:9464; empty: nowhere",

@@ -99,6 +99,83 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
   }
 }
 
+// Questions, pauses and further seeds at random moments, with crashes between them: everything is
+// answered or fails with its crawl, and the crawl is none the worse for it.
+TEST(CrawlSimulation, AnswersQuestionsAtAnyMoment) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Crawl crawl(seed, 6, 40);
+    env::Random random(seed);
+    const auto& census = crawl.world().census();
+    int begun = 0;
+    int ended = 0;
+    int failed = 0;
+    const auto ask = [&] {
+      const std::string host = census.name_of(census.host_of_rank(random.below(6)));
+      crawl::ControlRequest request = crawl::AskWhy{"http://" + host + "/"};
+      const std::uint64_t what = random.below(6);
+      if (what == 0) request = crawl::AskHosts{};
+      if (what == 1) request = crawl::AskHosts{.order = crawl::HostOrder::kErrors, .hosts = {}};
+      if (what == 2) request = crawl::AddSeeds{{"http://" + host + "/"}};
+      if (what == 3) request = crawl::ChangePause{.is_paused = true, .hosts = {host}};
+      if (what == 4) request = crawl::ChangePause{.is_paused = false, .hosts = {host}};
+      ++begun;
+      crawl.mailbox().post(std::move(request), [&](const auto& reply) {
+        ++ended;
+        if (!reply) ++failed;
+      });
+    };
+    for (int life = 0; life < 3; ++life) {
+      crawl.start();
+      const auto started = crawl.engine().start();
+      ASSERT_TRUE(started) << started.error().message();
+      for (int i = 0; i < 30; ++i) {
+        ask();
+        const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(4'000)));
+        const auto ran = crawl.engine().run_for(time);
+        ASSERT_TRUE(ran) << ran.error().message();
+      }
+      if (life == 2) break;
+      ask();
+      crawl.crash(random);
+      EXPECT_EQ(ended, begun) << "what was asked has failed with the crawl";
+    }
+    crawl.mailbox().post(crawl::ChangePause{.is_paused = false, .hosts = {}}, [](const auto&) {});
+    const auto quiet = crawl.engine().run_until_quiet();
+    ASSERT_TRUE(quiet) << quiet.error().message();
+    ASSERT_TRUE(crawl.engine().drain());
+    EXPECT_EQ(ended, begun);
+    EXPECT_LE(failed, 2) << "only what a crash left without answer";
+    EXPECT_EQ(crawl.counts().done, crawl.counts().known);
+    EXPECT_EQ(crawl.left_out(), std::vector<std::string>{});
+    sim::CheckOptions rules = crawl.rules();
+    rules.host_gap_factor = 0;
+    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), rules);
+    EXPECT_EQ(report.total(), 0U) << first_breaches(report);
+  }
+}
+
+TEST(CrawlSimulation, AFullDiskHoldsTheCrawlAndLosesNothing) {
+  Crawl crawl(3, 6, 60);
+  crawl.options().disk_free_min = 1U << 20U;
+  crawl.start();
+  ASSERT_TRUE(crawl.engine().start());
+  ASSERT_TRUE(crawl.engine().run_for(Duration::seconds(20)));
+  const auto set_free = [&crawl](std::uint64_t bytes) {
+    crawl.files().disk().set_capacity(crawl.files().disk().used() + bytes);
+  };
+  set_free(1U << 19U);
+  ASSERT_TRUE(crawl.engine().run_for(Duration::minutes(1)));
+  const std::size_t before = crawl.log().size();
+  ASSERT_TRUE(crawl.engine().run_for(Duration::minutes(5)));
+  EXPECT_EQ(crawl.log().size(), before);
+  set_free(1U << 30U);
+  const auto quiet = crawl.engine().run_until_quiet();
+  ASSERT_TRUE(quiet) << quiet.error().message();
+  ASSERT_TRUE(crawl.engine().drain());
+  EXPECT_EQ(crawl.left_out(), std::vector<std::string>{});
+}
+
 TEST(CrawlSimulation, ABadNetworkIsData) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);

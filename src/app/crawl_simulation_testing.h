@@ -81,6 +81,7 @@ class Crawl {
 
   flow::SimulationEngine& engine() { return *engine_; }
   const crawl::Registry& registry() { return engine_->module(nodes_->registry); }
+  crawl::ControlMailbox& mailbox() { return *nodes_->mailbox; }
   const crawl::RegistryCounts& counts() { return registry().counts(); }
 
   // The process is gone. With `power`, the power is too, and by its chance what was not synced.

@@ -46,4 +46,17 @@ std::string CrawlStanding::to_string() const {
   return text;
 }
 
+nlohmann::json status_json(const crawl::RegistryCounts& counts,
+                           const crawl::AccessSummary& access) {
+  const CrawlStanding standing = CrawlStanding::of(counts);
+  nlohmann::json json = standing.to_json();
+  json["ok"] = true;
+  json["running"] = true;
+  json["standing"] = standing.to_string();
+  json["schedule"] = access.to_string();
+  json["paused"] = access.paused;
+  json["hosts_paused"] = access.hosts_paused;
+  return json;
+}
+
 }  // namespace meguri::app

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "crawl/access_schedule.h"
 #include "crawl/registry.h"
 
 namespace meguri::app {
@@ -23,5 +24,8 @@ struct CrawlStanding {
   nlohmann::json to_json() const;
   std::string to_string() const;  // "12 of 40 pages done, 10 changed, 2 gone"
 };
+
+// What `meguri status` says of a running crawl.
+nlohmann::json status_json(const crawl::RegistryCounts& counts, const crawl::AccessSummary& access);
 
 }  // namespace meguri::app

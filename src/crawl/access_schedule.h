@@ -63,8 +63,31 @@ struct AccessSummary {
   base::Ticks now;                  // up to which time is known here
   base::Ticks next_ready = base::Ticks::never();
 
+  // What holds visits back besides politeness; filled in by the Scheduler.
+  std::string paused = {};         // why nothing at all leaves; empty: something may
+  std::uint64_t hosts_paused = 0;  // by hand
+
   // One sentence: "12 jobs wait: 3 hosts for their delay, 1 server for its gap; next in 4.2s".
   std::string to_string() const;
+};
+
+// What a host's next job waits for.
+enum class AccessWait : std::uint8_t {
+  kNothing,     // it may leave now, or there is none
+  kDelay,       // the host's own wait
+  kAnswer,      // to the host's request in flight
+  kServerGap,   // after an answer of its server
+  kServerBusy,  // with requests for other hosts
+};
+
+// How a host stands in a schedule.
+struct HostAccess {
+  std::uint64_t host = 0;
+  std::uint64_t waiting = 0;  // jobs
+  std::uint64_t paused = 0;   // jobs held back by hand, beside those; filled in by the Scheduler
+  bool is_in_flight = false;
+  AccessWait waits_for = AccessWait::kNothing;
+  base::Ticks until = {};  // of kDelay and kServerGap
 };
 
 // Holds jobs by host, and hosts by the server they are pinned to, and lets them out through two
@@ -116,6 +139,8 @@ class AccessSchedule {
   virtual void restart(base::Ticks now) = 0;
 
   virtual AccessSummary summary() const = 0;
+  // Nullopt: the host is not known, so that it has no jobs and nothing to wait for.
+  virtual std::optional<HostAccess> look(std::uint64_t host) const = 0;
   virtual std::size_t memory_bytes() const = 0;
 };
 

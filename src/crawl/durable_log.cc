@@ -39,21 +39,34 @@ std::string DurableLog::path_of(std::uint64_t number) const {
   return env::numbered_path(dir_, number, kSuffix);
 }
 
+Result<DurableLog::Mark> DurableLog::mark_of(std::string_view state, const std::string& dir) {
+  Mark mark;
+  if (state.empty()) return mark;
+  const bool whole =
+      take_fixed(state, mark.number) && take_fixed(state, mark.length) && state.empty();
+  if (!whole || (mark.number == 0) != (mark.length == 0)) {
+    return fail(ErrorCode::kCorrupt, "the checkpoint's mark of {} is damaged", dir);
+  }
+  return mark;
+}
+
 Result<std::unique_ptr<DurableLog>> DurableLog::open(env::FileSystem& files, std::string dir,
                                                      std::string_view state, const Apply& apply,
                                                      DurableLogLimits limits) {
-  std::uint64_t number = 0;
-  std::uint64_t length = 0;
-  if (!state.empty()) {
-    const bool whole = take_fixed(state, number) && take_fixed(state, length) && state.empty();
-    if (!whole || (number == 0) != (length == 0)) {
-      return fail(ErrorCode::kCorrupt, "the checkpoint's mark of {} is damaged", dir);
-    }
-  }
+  ASSIGN_OR_RETURN(const Mark mark, mark_of(state, dir));
   RETURN_IF_ERROR(files.make_dirs(dir));
   std::unique_ptr<DurableLog> log(new DurableLog(files, std::move(dir), limits));
-  RETURN_IF_ERROR(log->recover(number, length, apply));
+  RETURN_IF_ERROR(log->recover(mark.number, mark.length, apply));
   return log;
+}
+
+Status DurableLog::read(env::FileSystem& files, std::string dir, std::string_view state,
+                        const Apply& apply) {
+  ASSIGN_OR_RETURN(const Mark mark, mark_of(state, dir));
+  if (mark.number == 0) return {};
+  DurableLog log(files, std::move(dir), {});
+  log.file_number_ = mark.number;
+  return log.load(mark.length, apply);
 }
 
 Status DurableLog::recover(std::uint64_t number, std::uint64_t length, const Apply& apply) {

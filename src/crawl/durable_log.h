@@ -48,6 +48,10 @@ class DurableLog {
                                                         std::string_view state, const Apply& apply,
                                                         DurableLogLimits limits = {});
 
+  // Calls `apply` as open() does, for who only looks: nothing on disk is made, cut or removed.
+  static base::Status read(env::FileSystem& files, std::string dir, std::string_view state,
+                           const Apply& apply);
+
   void put(std::string_view key, std::string_view value);
   void erase(std::string_view key);
 
@@ -70,6 +74,13 @@ class DurableLog {
     std::uint64_t number = 0;
     flow::EpochId epoch = flow::kNoEpoch;  // the first that does without it
   };
+
+  // What commit() returned: a file and how much of it counts.
+  struct Mark {
+    std::uint64_t number = 0;
+    std::uint64_t length = 0;
+  };
+  static base::Result<Mark> mark_of(std::string_view state, const std::string& dir);
 
   DurableLog(env::FileSystem& files, std::string dir, DurableLogLimits limits)
       : files_(files), dir_(std::move(dir)), limits_(limits) {}

@@ -9,15 +9,30 @@ base::Result<std::unique_ptr<DurableMap>> DurableMap::open(env::FileSystem& file
                                                            DurableMapLimits limits) {
   std::unique_ptr<DurableMap> map(new DurableMap());
   const auto apply = [&map](std::string_view key, std::optional<std::string_view> value) {
-    if (value) {
-      map->set(key, *value);
-    } else {
-      map->drop(key);
-    }
-    return base::Status();
+    return map->apply(key, value);
   };
   ASSIGN_OR_RETURN(map->log_, DurableLog::open(files, std::move(dir), state, apply, limits));
   return map;
+}
+
+base::Result<std::unique_ptr<DurableMap>> DurableMap::open_read_only(env::FileSystem& files,
+                                                                     std::string dir,
+                                                                     std::string_view state) {
+  std::unique_ptr<DurableMap> map(new DurableMap());
+  const auto apply = [&map](std::string_view key, std::optional<std::string_view> value) {
+    return map->apply(key, value);
+  };
+  RETURN_IF_ERROR(DurableLog::read(files, std::move(dir), state, apply));
+  return map;
+}
+
+base::Status DurableMap::apply(std::string_view key, std::optional<std::string_view> value) {
+  if (value) {
+    set(key, *value);
+  } else {
+    drop(key);
+  }
+  return {};
 }
 
 void DurableMap::set(std::string_view key, std::string_view value) {

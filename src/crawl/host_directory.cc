@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "crawl/host_facts.h"
 #include "crawl/scheduler.h"
 #include "crawl/server_key.h"
 #include "web/redirect.h"
@@ -379,6 +380,29 @@ std::optional<Refusal> HostDirectory::last_look(const Visit& visit) {
   if (host.crawl_delay_ms > options_.crawl_delay_max.ms()) return Refusal::kParked;
   if (host.crawl_delay_ms > visit.wait_ms) return Refusal::kFull;  // it comes again, and rests
   return {};
+}
+
+// --- Questions of people.
+
+void HostDirectory::on_asked(HostQuestion&& question) {
+  HostAnswer answer{.ticket = question.ticket};
+  for (const std::string& name : question.hosts) {
+    if (const HostRecord* host = table_.find(name)) {
+      answer.hosts.push_back(host_facts(table_, *host));
+    }
+  }
+  if (question.order) answer.hosts = first_hosts(table_, *question.order, question.limit);
+  const std::optional<web::Url> url = url_of(question.url);
+  if (url && table_.find(url->host()) != nullptr) {
+    const SiteRecord& site = table_.site(table_.site_of(*url, port_of(*url)));
+    answer.site = site_facts(site, target_of(*url));
+    const auto is_it = [&](const DuePage& page) { return page.id == question.page; };
+    const HostRecord& host = table_.host(site.host);
+    answer.hosts = {host_facts(table_, host)};
+    if (std::ranges::any_of(host.waiting, is_it)) answer.line = HostLine::kAddress;
+    if (std::ranges::any_of(site.waiting, is_it)) answer.line = HostLine::kRobots;
+  }
+  answers.emit(std::move(answer));
 }
 
 // --- Ends and epochs.

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "crawl/control_messages.h"
 #include "crawl/durable_log.h"
 #include "crawl/host_rules.h"
 #include "crawl/host_table.h"
@@ -61,11 +62,15 @@ class HostDirectory final : public flow::Module {
   static std::uint64_t key_of_name(const NameAnswer& answer) { return host_hash_of(answer.host); }
   static std::uint64_t key_of_news(const HostNews& item) { return host_hash_of(item.host); }
   static std::uint64_t key_of_visit(const Visit& visit) { return visit.host; }
+  static std::uint64_t key_of_asked(const HostQuestion& /*question*/) { return 0; }
 
   flow::In<DuePage> due = in<&HostDirectory::on_due, &HostDirectory::key_of_page>("due");
   flow::In<NameAnswer> names = in<&HostDirectory::on_name, &HostDirectory::key_of_name>("names");
   flow::In<HostNews> news = in<&HostDirectory::on_news, &HostDirectory::key_of_news>("news");
   flow::In<Visit> leaving = in<&HostDirectory::on_leaving, &HostDirectory::key_of_visit>("leaving");
+  flow::In<HostQuestion> asked =
+      in<&HostDirectory::on_asked, &HostDirectory::key_of_asked>("asked");
+  flow::Out<HostAnswer> answers = out<HostAnswer>("answers");
   flow::Out<NameQuestion> questions = out<NameQuestion>("questions");
   flow::Out<Visit> visits = out<Visit>("visits");    // to the Scheduler
   flow::Out<Visit> cleared = out<Visit>("cleared");  // to the Fetcher
@@ -103,6 +108,7 @@ class HostDirectory final : public flow::Module {
   void on_name(NameAnswer&& answer);
   void on_news(HostNews&& item);
   void on_leaving(Visit&& visit);
+  void on_asked(HostQuestion&& question);
   base::Status start() override;
   bool produce() override;
   void on_timer(std::uint64_t tag) override;

@@ -37,6 +37,7 @@ class ListSchedule final : public AccessSchedule {
   void hold(std::uint64_t /*host*/, base::Ticks /*until*/) override {}
   void restart(base::Ticks /*now*/) override {}
   AccessSummary summary() const override;
+  std::optional<HostAccess> look(std::uint64_t host) const override;
   std::size_t memory_bytes() const override;
 
  private:

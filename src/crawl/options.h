@@ -86,9 +86,8 @@ struct CrawlOptions {
   bool stores_noarchive = true;       // pages that say noarchive are kept
 
   archive::WarcFileOptions warc;
-  // The disk is never filled below this. For now reaching it stops the crawl with an error, and a
-  // restart goes on when there is room; pausing the fetches instead is a later step.
-  std::uint64_t free_bytes_min = std::uint64_t{1} << 30U;
+  // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.
+  std::uint64_t disk_free_min = std::uint64_t{1} << 30U;
 };
 
 }  // namespace meguri::crawl

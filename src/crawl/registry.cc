@@ -70,6 +70,7 @@ base::Status Registry::load_pages() {
     }
     const Index host = host_of(record.candidate, record.host);
     ++queue_->pages_of(host);
+    note_host(host, *id);
     next_order_ = std::max(next_order_, record.order + 1);
     add(counts_.known);
     if (record.is_done()) {
@@ -188,6 +189,7 @@ void Registry::register_page(const base::Id& id, Candidate&& candidate, std::uin
   store(id, record);
   const Index host = host_of(record.candidate, host_hash);
   ++queue_->pages_of(host);
+  note_host(host, id);
   queue_->push(host, lane_of(record.candidate), id);
   add(counts_.known);
   count_waiting(host, 1);
@@ -299,6 +301,59 @@ bool Registry::hand_out_one() {
     return true;
   }
   return false;
+}
+
+// --- Questions.
+
+void Registry::note_host(Index host, const base::Id& page) {
+  if (host >= host_pages_.size()) host_pages_.resize(host + 1, page);
+}
+
+HostPages Registry::pages_of(Index host) const {
+  HostPages pages;
+  const auto record = find(host_pages_[host]);
+  const auto url = web::Url::parse(record ? record->candidate.url : "");
+  if (url) pages.host = url->host();
+  pages.pages = queue_->pages_of(host);
+  pages.waiting = queue_->waiting_of(host);
+  pages.out = queue_->out_of(host);
+  return pages;
+}
+
+// Linear in the number of hosts: a question of people, now and then.
+std::vector<HostPages> Registry::first_hosts(HostOrder order, std::size_t limit) const {
+  std::vector<std::pair<std::uint64_t, Index>> all;
+  all.reserve(queue_->hosts());
+  for (Index i = 0; i < queue_->hosts(); ++i) {
+    const bool by_pages = order == HostOrder::kPages;
+    all.emplace_back(by_pages ? queue_->pages_of(i) : queue_->waiting_of(i) + queue_->out_of(i), i);
+  }
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
+  std::ranges::partial_sort(all, end, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::vector<HostPages> first;
+  for (auto it = all.begin(); it != end; ++it) first.push_back(pages_of(it->second));
+  return first;
+}
+
+void Registry::on_question(RegistryQuestion&& question) {
+  RegistryAnswer answer{.ticket = question.ticket};
+  if (question.page) {
+    if (auto record = find(*question.page)) {
+      const std::size_t lane = lane_of(record->candidate);
+      answer.page = {*std::move(record), lane, in_flight_.contains(*question.page)};
+    }
+    const Index host = question.hosts.empty() ? kNoIndex : queue_->find_host(question.hosts[0]);
+    answer.is_full = pages_->size() >= pages_max_;
+    answer.is_host_full = host != kNoIndex && queue_->pages_of(host) >= pages_per_host_max_;
+  }
+  for (const std::uint64_t hash : question.hosts) {
+    const Index host = queue_->find_host(hash);
+    if (host != kNoIndex) answer.hosts.push_back(pages_of(host));
+  }
+  if (question.order) answer.hosts = first_hosts(*question.order, question.limit);
+  answers.emit(std::move(answer));
 }
 
 bool Registry::idle() const {

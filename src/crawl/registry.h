@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "crawl/control_messages.h"
 #include "crawl/due_queue.h"
 #include "crawl/durable_map.h"
 #include "crawl/host_rules.h"
@@ -70,11 +71,15 @@ class Registry final : public flow::Module {
   flow::In<Candidate> candidates = in<&Registry::on_candidate, &Registry::key>("candidates");
   flow::In<Report> reports = in<&Registry::on_report, &Registry::report_key>("reports");
   flow::In<Refused> refused = in<&Registry::on_refused, &Registry::refused_key>("refused");
+  flow::In<RegistryQuestion> questions =
+      in<&Registry::on_question, &Registry::question_key>("questions");
   flow::Out<DuePage> due = out<DuePage>("due");
+  flow::Out<RegistryAnswer> answers = out<RegistryAnswer>("answers");
 
   static std::uint64_t key(const Candidate& item) { return page_id_of(item.url).high; }
   static std::uint64_t report_key(const Report& item) { return item.id.high; }
   static std::uint64_t refused_key(const Refused& item) { return item.id.high; }
+  static std::uint64_t question_key(const RegistryQuestion& item) { return item.key; }
 
   // Any thread, while the module lives.
   const RegistryCounts& counts() const { return counts_; }
@@ -95,6 +100,7 @@ class Registry final : public flow::Module {
   void on_candidate(Candidate&& item);
   void on_report(Report&& item);
   void on_refused(Refused&& item);
+  void on_question(RegistryQuestion&& question);
   bool produce() override;
   void on_timer(std::uint64_t tag) override;
   bool idle() const override;
@@ -116,6 +122,9 @@ class Registry final : public flow::Module {
   void wait_again(const base::Id& id, const PageRecord& record, Index host);
   bool hand_out_one();
   void store(const base::Id& id, const PageRecord& record);
+  void note_host(Index host, const base::Id& page);
+  HostPages pages_of(Index host) const;
+  std::vector<HostPages> first_hosts(HostOrder order, std::size_t limit) const;
   std::uint64_t share_of(std::uint64_t total) const;
 
   const std::uint64_t pages_max_total_;
@@ -127,6 +136,7 @@ class Registry final : public flow::Module {
   std::string restored_;  // what the map is opened with
   std::unique_ptr<DurableMap> pages_;
   std::unique_ptr<DueQueue> queue_;
+  std::vector<base::Id> host_pages_;  // one page of each host, which tells its name
   std::unordered_map<base::Id, Index, IdHash> in_flight_;  // with its host
   std::deque<std::pair<base::Ticks, Index>> resting_;      // hosts, by when they wake
   std::vector<bool> is_paused_;                            // by host

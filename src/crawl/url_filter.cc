@@ -3,6 +3,9 @@
 #include <chrono>
 #include <utility>
 
+#include "web/canonical.h"
+#include "web/url.h"
+
 namespace meguri::crawl {
 
 namespace {
@@ -29,12 +32,19 @@ base::Status UrlFilter::start() {
 }
 
 void UrlFilter::on_candidate(Candidate&& item) {
+  if (item.offer == Offer::kSeed) {
+    if (const auto url = web::Url::parse(item.url)) rules_->add_seed(web::canonical(*url));
+  }
   if (const auto reason = rules_->check(item, year_of(clock().utc()))) {
     add_one(counts_.refused[static_cast<std::size_t>(*reason)]);
     return;
   }
   add_one(counts_.accepted);
   accepted.emit(std::move(item));
+}
+
+void UrlFilter::on_question(FilterQuestion&& question) {
+  answers.emit({question.ticket, rules_->check(question.candidate, year_of(clock().utc()))});
 }
 
 }  // namespace meguri::crawl

@@ -41,7 +41,7 @@ constexpr UrlReason reason_of(web::UrlRefusal refusal) { return static_cast<UrlR
 
 std::string_view name_of(UrlReason reason);  // "scope", "too-long"
 
-// Made once from options and seeds; pure afterwards. Const calls are safe from any thread. Linear
+// Made from options and seeds; pure but for add_seed(). Const calls are safe from any thread. Linear
 // in the URL, whatever the patterns are, because RE2 matches them.
 class UrlRules {
  public:
@@ -57,6 +57,10 @@ class UrlRules {
   // that no page can have; 0: any may.
   std::optional<UrlReason> check(Candidate& candidate, int year_now) const;
 
+  // One more seed, which widens the scope as if it had been there from the beginning. `url` is
+  // canonical. Not while another thread asks.
+  void add_seed(const web::Url& url);
+
   // Whether the scope itself holds a canonical URL, whatever the other rules say.
   bool in_scope(const web::Url& url) const;
 
@@ -68,7 +72,6 @@ class UrlRules {
   };
 
   explicit UrlRules(const ScopeOptions& options);
-  void add_seed(const web::Url& url);
   bool begins_with_a_place(const web::Url& url) const;
   bool is_near(const Candidate& candidate, const web::Url& url) const;
   static base::Status compile(const std::vector<std::string>& texts, std::string_view what,

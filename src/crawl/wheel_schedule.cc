@@ -181,6 +181,31 @@ AccessSummary WheelSchedule::summary() const {
           .next_ready = next_ready()};
 }
 
+std::optional<HostAccess> WheelSchedule::look(std::uint64_t id) const {
+  const Index index = find_host(id);
+  if (index == kNoIndex) return std::nullopt;
+  const Host& host = hosts_[index];
+  const auto ticks_of = [](std::uint64_t slot) {
+    return base::Ticks::from_ms(static_cast<std::int64_t>(slot * kSlotMs));
+  };
+  HostAccess access{.host = id, .waiting = host.jobs};
+  access.is_in_flight = host.place == Place::kInFlight;
+  if (access.is_in_flight) {
+    access.waits_for = AccessWait::kAnswer;
+  } else if (host.place == Place::kWheel) {
+    access.waits_for = AccessWait::kDelay;
+    access.until = ticks_of(host.ready_slot);
+  } else if (host.place == Place::kReady) {
+    const Server& server = servers_[host.server];
+    if (server.block == Block::kBusy) access.waits_for = AccessWait::kServerBusy;
+    if (server.block == Block::kGap) {
+      access.waits_for = AccessWait::kServerGap;
+      access.until = ticks_of(server.gate_slot);
+    }
+  }
+  return access;
+}
+
 std::size_t WheelSchedule::memory_bytes() const {
   return sizeof(*this) + jobs_.memory_bytes() + hosts_.memory_bytes() + servers_.memory_bytes() +
          host_table_.memory_bytes() + server_table_.memory_bytes();

@@ -42,6 +42,7 @@ class WheelSchedule final : public AccessSchedule {
   void hold(std::uint64_t id, base::Ticks until) override;
   void restart(base::Ticks now) override;
   AccessSummary summary() const override;
+  std::optional<HostAccess> look(std::uint64_t id) const override;
   std::size_t memory_bytes() const override;
 
  private:
