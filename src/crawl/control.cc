@@ -92,6 +92,7 @@ base::Status Control::begin_request(Ticket ticket, Pending& pending, const AskWh
   RegistryQuestion question{.ticket = ticket};
   question.page = page_id_of(facts.url);
   question.key = question.page->high;
+  question.page_host = canonical.host();
   question.hosts = {host_hash_of(canonical.host())};
   pending.reply = std::move(facts);
   ++pending.awaited;

@@ -57,7 +57,8 @@ struct HostPages {
 struct RegistryQuestion {
   Ticket ticket = 0;
   std::uint64_t key = 0;                  // which instance is asked
-  std::optional<base::Id> page = {};      // asks for a page, of the host
+  std::optional<base::Id> page = {};      // asks for a page,
+  std::string page_host = {};             // of this host
   std::vector<std::uint64_t> hosts = {};  // asks for these hosts, by their hashes
   std::optional<HostOrder> order = {};    // asks for the first hosts in this order,
   std::size_t limit = 0;                  // this many

@@ -178,12 +178,12 @@ HostDirectory::HostWait HostDirectory::wait_of(const HostRecord& host) const {
 base::Ticks HostDirectory::not_before(const HostRecord& host) const {
   if (host.last_access == base::Instant()) return {};
   const base::Duration lasted = std::clamp(host.last_duration, base::Duration(), kDurationMax);
-  const HostWait asked = wait_of(host);
-  base::Duration wait = base::Duration::from_ms(asked.ms);
-  if (!asked.ignores_duration) wait = std::max(wait, lasted * options_.access.duration_factor);
+  const HostWait own = wait_of(host);
+  base::Duration wait = base::Duration::from_ms(own.ms);
+  if (!own.ignores_duration) wait = std::max(wait, lasted * options_.access.duration_factor);
   const base::Duration rest = host.last_access + wait - clock().utc();
   const base::Ticks rested = clock().ticks() + std::clamp(rest, base::Duration(), wait);
-  return std::max(rested, not_before_since_restart(host));
+  return own.ignores_duration ? rested : std::max(rested, not_before_since_restart(host));
 }
 
 // Accesses that were lost with their epoch had ended when we were started again, and are taken to

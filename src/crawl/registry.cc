@@ -149,6 +149,10 @@ void Registry::offer_again(const base::Id& id, PageRecord&& record, Candidate&& 
   store(id, record);
 }
 
+std::uint64_t Registry::host_limit_of(const HostPolicy& policy) const {
+  return policy.pages_max == 0 ? kNoLimit : share_of(policy.pages_max);
+}
+
 bool Registry::has_room_for(std::string_view host_name, std::uint64_t host_hash) {
   if (pages_->size() >= pages_max_) {
     add(counts_.over_pages_max);
@@ -157,8 +161,7 @@ bool Registry::has_room_for(std::string_view host_name, std::uint64_t host_hash)
   const Index host = queue_->find_host(host_hash);
   const std::uint64_t pages = host == kNoIndex ? 0 : queue_->pages_of(host);
   const HostPolicy& policy = rules_.of(host_name);
-  const std::uint64_t limit = policy.pages_max == 0 ? kNoLimit : share_of(policy.pages_max);
-  if (pages >= limit || policy.is_skipped) {
+  if (pages >= host_limit_of(policy) || policy.is_skipped) {
     add(counts_.over_host_max);
     return false;
   }
@@ -346,7 +349,8 @@ void Registry::on_question(RegistryQuestion&& question) {
     }
     const Index host = question.hosts.empty() ? kNoIndex : queue_->find_host(question.hosts[0]);
     answer.is_full = pages_->size() >= pages_max_;
-    answer.is_host_full = host != kNoIndex && queue_->pages_of(host) >= pages_per_host_max_;
+    answer.is_host_full =
+        host != kNoIndex && queue_->pages_of(host) >= host_limit_of(rules_.of(question.page_host));
   }
   for (const std::uint64_t hash : question.hosts) {
     const Index host = queue_->find_host(hash);

@@ -113,6 +113,7 @@ class Registry final : public flow::Module {
 
   base::Status load_pages();
   void count_done(const PageRecord& record, bool more);
+  std::uint64_t host_limit_of(const HostPolicy& policy) const;
   bool has_room_for(std::string_view host_name, std::uint64_t host_hash);
   Index host_of(const Candidate& candidate, std::uint64_t host_hash);
   void count_waiting(Index host, std::uint64_t n);
