@@ -41,8 +41,8 @@ constexpr UrlReason reason_of(web::UrlRefusal refusal) { return static_cast<UrlR
 
 std::string_view name_of(UrlReason reason);  // "scope", "too-long"
 
-// Made from options and seeds; pure but for add_seed(). Const calls are safe from any thread. Linear
-// in the URL, whatever the patterns are, because RE2 matches them.
+// Made from options and seeds; pure but for add_seed(). Const calls are safe from any thread.
+// Linear in the URL, whatever the patterns are, because RE2 matches them.
 class UrlRules {
  public:
   // kInvalid: a pattern is no regular expression; the error says which and why. Seeds that are no
