@@ -34,6 +34,9 @@ using testing::Crawl;
 // found, whose effect cannot be told from outside, are left out.
 constexpr bool kFailuresAreRetried = false;
 
+// Whether the crawl reads the sitemaps that robots.txt names.
+constexpr bool kReadsSitemaps = false;
+
 constexpr int kLives = 6;
 
 class FaultyCrawl {
@@ -150,6 +153,7 @@ class FaultyCrawl {
     reach.seeds = crawl_.options().seeds;
     reach.at = testing::kStart;
     reach.hints = true;
+    reach.sitemaps = kReadsSitemaps;
     reach.is_lost = [&](std::string_view host, std::string_view target) {
       const std::string url = url_of(host, target);
       return is_parked(url) || (!kFailuresAreRetried && failed.contains(url));
