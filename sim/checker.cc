@@ -29,6 +29,7 @@ struct Traffic {
   std::vector<Instant> open;  // when they end
   std::optional<Instant> last_end;
   Duration last_duration;
+  bool is_page_asked = false;  // anything but robots.txt
 
   // Forgets what has ended by `now`.
   void advance(Instant now) {
@@ -127,7 +128,9 @@ class Judge {
             fmt::format("{} s after the last answer of {}, not {} s", gap.in_seconds(), access.host,
                         asked.in_seconds()));
       }
-      if (gap < facts.crawl_delay) {
+      // Who asks for robots.txt again before any page, as after a crash, cannot know of it yet.
+      const bool is_known = traffic.is_page_asked || access.target != "/robots.txt";
+      if (is_known && gap < facts.crawl_delay) {
         say(BreachKind::kCrawlDelay, i,
             fmt::format("{} s after the last answer of {}, which asks for {} s", gap.in_seconds(),
                         access.host, facts.crawl_delay.in_seconds()));
@@ -156,6 +159,7 @@ class Judge {
 
   static void note(const Access& access, Traffic* traffic) {
     traffic->open.push_back(access.end);
+    if (access.target != "/robots.txt") traffic->is_page_asked = true;
     if (!traffic->last_end || access.end > *traffic->last_end) {
       traffic->last_end = access.end;
       traffic->last_duration = access.end - access.arrival;

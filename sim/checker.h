@@ -20,7 +20,7 @@ enum class BreachKind : std::uint8_t {
   kServerOverlap,  // more at once to one server than allowed
   kHostGap,        // the next request to a host came too soon after an answer
   kServerGap,      // the same for a server
-  kCrawlDelay,     // sooner than the host's robots.txt asks for
+  kCrawlDelay,     // sooner than the host's robots.txt asks for, once it must have been read
   kRobots,         // robots.txt forbids the target
   kUnlinked,       // nothing that was fetched before leads there, nofollow links not counted
   kRepeated,       // fetched twice, where each page was to be fetched once and was answered

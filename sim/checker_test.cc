@@ -103,6 +103,10 @@ TEST_F(Checker, ForbiddenTargetsAndDelaysOfRobots) {
     const web::Robots robots = web::Robots::parse(world_.robots_of(site, {.host = name}), "meguri");
     if (const auto delay = robots.crawl_delay(); delay && *delay > Duration::seconds(5)) {
       EXPECT_EQ(check({access(0, name, "/"), access(6.5, name, "/")}), (Kinds{"crawl-delay"}));
+      EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/")}),
+                (Kinds{"crawl-delay"}));
+      EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/robots.txt")}),
+                Kinds{});
       ++delays;
     }
     for (PageNumber page = 1; page < site.pages(); ++page) {

@@ -122,7 +122,7 @@ TEST(Leads, ScopeRobotsEmbedsAndHintsCanBeChosen) {
 // A page that says so leads to what it shows within itself, as it leads to its images.
 TEST(Leads, NofollowLeavesFramesAndEmbeds) {
   WorldOptions options = small_world().options();
-  options.census.pages = 4000;
+  options.census.pages = 30'000;
   options.is_still = true;
   const World world(options);
   int frames = 0;

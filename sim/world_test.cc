@@ -477,9 +477,9 @@ TEST(World, StandsStillButForDatesAndDelays) {
       EXPECT_EQ(then.status, now.status);
       EXPECT_EQ(then.body, now.body);
     }
-    const History& history = still.page(site, 0).history();
-    EXPECT_EQ(history.versions(kStart, kNow, 100).size(), 1U);
-    EXPECT_EQ(history.end_after(kNow), std::nullopt);
+    const Page home = still.page(site, 0);
+    EXPECT_EQ(home.history().versions(kStart, kNow, 100).size(), 1U);
+    EXPECT_EQ(home.history().end_after(kNow), std::nullopt);
   }
 }
 

@@ -171,10 +171,14 @@ class CrawlCase(testing.TestCase):
         self.assertRegex(check.stdout, r"^[0-9]+ requests, 0 breaches\n$")
 
     def check_exact(self, visits, expected):
-        """Each URL of the truth was visited once, with its status, and no other was."""
+        """Each URL of the truth was visited once, with its status, and no other was. What a server
+        could not answer may have been tried again: a web that stands still says the same."""
         missing = set(expected) - set(visits)
         self.assertEqual(sorted(missing)[:20], [], f"{len(missing)} are missing")
         beyond = set(visits) - set(expected)
         self.assertEqual(sorted(beyond)[:20], [], f"{len(beyond)} are no part of the truth")
         for url, ones in visits.items():
-            self.assertEqual([one.status for one in ones], [expected[url]], ones)
+            statuses = [one.status for one in ones]
+            if expected[url] >= 500:
+                statuses = sorted(set(statuses))
+            self.assertEqual(statuses, [expected[url]], ones)

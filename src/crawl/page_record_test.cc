@@ -26,6 +26,7 @@ PageRecord example(bool with_prior) {
   record.prior->digest.bytes[19] = 7;
   record.prior->record.bytes[0] = 9;
   record.prior->date = base::Instant::from_ms(-5);
+  record.prior->url = "http://other.example/";
   return record;
 }
 
@@ -48,7 +49,7 @@ TEST(PageRecord, RefusesBytesThatAreCutOrLonger) {
     EXPECT_FALSE(Codec::decode(std::string_view(bytes).substr(0, length), read)) << length;
   }
   EXPECT_FALSE(Codec::decode(bytes + "x", read));
-  bytes[0] = 2;  // another version
+  bytes[0] = 1;  // an older version
   EXPECT_FALSE(Codec::decode(bytes, read));
 }
 

@@ -25,7 +25,7 @@ TEST(StoredPayloads, ForgetsWhatIsLongNotAskedFor) {
     EXPECT_LE(payloads.size(), 20U);
     ASSERT_NE(payloads.find(digest_of(0)), nullptr) << i;  // it is asked for all the time
     if (i >= 9) {
-      EXPECT_NE(payloads.find(digest_of(i - 5)), nullptr) << i;
+      EXPECT_NE(payloads.find(digest_of(i - 3)), nullptr) << i;
     }
   }
   EXPECT_EQ(payloads.find(digest_of(500)), nullptr);
