@@ -203,7 +203,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {"politeness", "server_gap", "--server-gap", "DURATION",
      "Least time from an answer of a server (address) to the next request",
      [](Config& c) -> ConfigField { return Milliseconds{&c.crawl.access.server_gap_ms}; }},
-    {"politeness", "server_requests", "", "", "Requests at a time to one server, for other hosts",
+    {"politeness", "server_requests", "", "", "Requests at a time to one server, each to another host of it",
      [](Config& c) -> ConfigField { return &c.crawl.access.server_requests_max; }, "", true},
     {"politeness", "schedule", "", "", "wheel, or lists: the scheduler of the papers, to compare",
      [](Config& c) -> ConfigField { return &c.crawl.schedule; }},
