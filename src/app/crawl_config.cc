@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "app/build_info.h"
 #include "base/text.h"
 #include "fetch/address.h"
+#include "fetch/address_policy.h"
 #include "web/ascii.h"
 #include "web/canonical.h"
 #include "web/domain.h"
@@ -35,11 +37,13 @@ constexpr std::string_view kHostHead = R"(
 #[[host]]
 )";
 
-// Below the reserved top-level domains, or below none that is known, nobody has to be told who we
-// are.
+// Whether there may be somebody who wants to know who visits: not at addresses that are not public,
+// nor at names that no public suffix ends.
 bool is_public_host(std::string_view host) {
-  if (fetch::IpAddress::parse(host)) return false;
-  return web::has_known_suffix(host);
+  if (const auto address = fetch::IpAddress::parse(host)) {
+    return fetch::range_of(*address) == fetch::AddressRange::kPublic;
+  }
+  return host.find('.') != host.npos && web::has_known_suffix(host);
 }
 
 std::string user_agent_of(const CrawlConfig& config) {
@@ -119,9 +123,10 @@ base::Result<std::vector<std::string>> read_seeds(std::string_view text, const s
 base::Status complete(CrawlConfig& config, const std::string& archive) {
   crawl::CrawlOptions& crawl = config.crawl;
   std::vector<std::string> seeds;
+  std::unordered_set<std::string> known;
   for (const std::string& seed : crawl.seeds) {
     ASSIGN_OR_RETURN(std::string canonical, canonical_seed(seed));
-    if (std::ranges::find(seeds, canonical) == seeds.end()) seeds.push_back(std::move(canonical));
+    if (known.insert(canonical).second) seeds.push_back(std::move(canonical));
   }
   crawl.seeds = std::move(seeds);
   if (config.politeness == Politeness::kGentle) {

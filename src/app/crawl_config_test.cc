@@ -265,6 +265,7 @@ TEST(CrawlConfig, WarnsWhereNobodyIsNamed) {
             0U);
   EXPECT_EQ(warnings("seeds = [\"http://www.a.test/\", \"http://127.0.0.1/\", \"http://box/\"]"),
             0U);
+  EXPECT_EQ(warnings("seeds = [\"http://8.8.8.8/\"]"), 1U);
   EXPECT_EQ(warnings("[robots]\nobey = false"), 1U);
   EXPECT_EQ(warnings("[[host]]\nmatch = \"a.test\"\nobey_robots = false"), 1U);
 }

@@ -4,6 +4,8 @@ import gzip
 import http.server
 import os
 import re
+import socket
+import socketserver
 import sys
 import threading
 import unittest
@@ -274,6 +276,65 @@ class Proxies(Config):
             self.configure(f'once = true\n[network]\nproxy = "{proxy.url}"\n')
             self.assert_done(self.crawl("http://10.0.0.1/", "http://[::1]/"))
         self.assertEqual(proxy.requests, [])
+
+
+class Tunnel(socketserver.ThreadingTCPServer):
+    """A proxy that connects all who ask by CONNECT to one server, whatever host they name."""
+
+    daemon_threads = True
+
+    def __init__(self, target):
+        self.asked = []
+        tunnel = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                tunnel.asked.append(self.rfile.readline().split()[1].decode())
+                while self.rfile.readline().strip():
+                    pass
+                with socket.create_connection(target) as server:
+                    self.wfile.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+                    back = threading.Thread(target=self.copy, args=(server, self.connection))
+                    back.start()
+                    self.copy(self.connection, server)
+                    back.join()
+
+            @staticmethod
+            def copy(source, to):
+                try:
+                    while data := source.recv(1 << 16):
+                        to.sendall(data)
+                    to.shutdown(socket.SHUT_WR)
+                except OSError:
+                    pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return super().__enter__()
+
+    def __exit__(self, *arguments):
+        self.shutdown()
+        super().__exit__(*arguments)
+
+
+class Tunnels(Config):
+    def test_a_crawl_over_https_through_a_proxy(self):
+        authority = os.path.join(self.folder, "ca.pem")
+        with VirtualWeb(
+            *WORLD, *STANDING, "--delay", "0", "--https-port", "0", "--ca", authority
+        ) as web, Tunnel(("127.1.0.1", web.ready["https_port"])) as tunnel:
+            seed = f"https://{web.first}:{web.ready['https_port']}/"
+            self.configure(
+                f'once = true\nseeds = ["{seed}"]\n[limits]\nmax_pages = 10\n[network]\n'
+                f'proxy = "http://127.0.0.1:{tunnel.server_address[1]}"\nca = "../ca.pem"\n'
+            )
+            self.assert_done(self.crawl(*FAST))
+        self.assertIn(f"{web.first}:{web.ready['https_port']}", tunnel.asked)
+        self.assertGreater(len(self.archived()), 5)
+        self.assertNotIn("WARC-Type: metadata", self.warc())
+        self.assertIn(f"GET / HTTP/1.1\r\nHost: {web.first}", self.warc())
 
 
 class WrongFiles(Config):

@@ -32,7 +32,7 @@ struct ScopeOptions {
   std::uint32_t depth_max = 100;
   std::uint8_t hops_max = 10;  // of a chain of redirects
   bool embeds = true;
-  std::string exclusion_file;  // what is never visited, in a file; empty: none
+  std::string exclusion_file = {};  // what is never visited, in a file; empty: none
 };
 
 // What holds for some hosts instead of what holds for all. What is not set is as for all.
