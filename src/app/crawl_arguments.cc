@@ -94,6 +94,7 @@ base::Result<crawl::CrawlOptions> CrawlArguments::options(const std::string& arc
   options.warc.info.software = fmt::format("meguri/{}", version());
   options.warc.info.robots = "RFC 9309";
   options.warc.info.user_agent = options.user_agent;
+  options.log.dir = archive + "/logs";
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "crawl/archive_writer.h"
+#include "crawl/crawl_log.h"
 #include "crawl/extractor.h"
 #include "crawl/fetcher.h"
 #include "crawl/host_directory.h"
@@ -33,6 +34,7 @@ struct CrawlGraph {
   flow::Node<crawl::UrlFilter> filter;
   flow::Node<crawl::HostDirectory> hosts;
   flow::Node<crawl::Scheduler> scheduler;
+  flow::Node<crawl::CrawlLog> log;
 };
 
 CrawlGraph build_crawl(const crawl::CrawlOptions& options, const CrawlSeams& seams);

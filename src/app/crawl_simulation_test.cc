@@ -1,11 +1,16 @@
 // The whole crawl on the virtual web, in virtual time: every order of events has a seed.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/crawl_graph.h"
@@ -39,6 +44,8 @@ class Crawl {
     options_.scope.scope = crawl::Scope::kAny;
     options_.user_agent = "meguri (+http://www.example.com/)";
     options_.warc.series.dir = "/archive/warc";
+    options_.log.dir = "/archive/logs";
+    options_.log.file_bytes_max = 4000;  // so that it turns over
     CHECK(files_.make_dirs("/archive/warc").has_value());
     CHECK(files_.make_dirs("/archive/state").has_value());
     http_.access_log = [this](const sim::Access& access) { log_.push_back(access); };
@@ -112,6 +119,17 @@ class Crawl {
   // The pages in the WARC files, by URL, and how often each is there.
   std::map<std::string, int> archived() {
     std::map<std::string, int> pages;
+    for (const auto& [file, offset, url, is_robots] : stored_visits()) {
+      if (!is_robots) ++pages[url];
+    }
+    return pages;
+  }
+
+  // Of each visit: its WARC file, its place there, its URL, and whether that is a robots.txt.
+  using Visits = std::multiset<std::tuple<std::string, std::uint64_t, std::string, bool>>;
+
+  Visits stored_visits() {
+    Visits visits;
     const std::vector<std::string> names = files_.list("/archive/warc").value();
     for (const std::string& name : names) {
       auto file = files_.open_read("/archive/warc/" + name).value();
@@ -119,13 +137,42 @@ class Crawl {
       while (const auto more = reader.next()) {
         if (!*more) break;
         const auto visit = archive::visit_of(reader.record());
-        if (visit && visit->purpose.empty()) ++pages[std::string(visit->target_uri)];
+        if (!visit) continue;
+        visits.emplace(name, reader.record().offset, visit->target_uri, !visit->purpose.empty());
       }
     }
-    return pages;
+    return visits;
   }
 
+  // The same by the crawl log.
+  Visits logged_visits() {
+    Visits visits;
+    for_each_log_line([&](const nlohmann::json& line) {
+      if (line["type"] == "refusal") return;
+      visits.emplace(line["warc"], line["offset"], line["url"], line["type"] == "robots");
+    });
+    return visits;
+  }
+
+  std::multiset<std::string> logged_refusals() {
+    std::multiset<std::string> urls;
+    for_each_log_line([&](const nlohmann::json& line) {
+      if (line["type"] == "refusal") urls.insert(line["url"]);
+    });
+    return urls;
+  }
+
+  std::size_t log_files() { return files_.list("/archive/logs").value().size(); }
+
  private:
+  void for_each_log_line(const std::function<void(const nlohmann::json&)>& use) {
+    const std::vector<std::string> names = files_.list("/archive/logs").value();
+    for (const std::string& name : names) {
+      std::istringstream lines(env::read_file(files_, "/archive/logs/" + name).value());
+      for (std::string line; std::getline(lines, line);) use(nlohmann::json::parse(line));
+    }
+  }
+
   static sim::World world_of(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages) {
     sim::WorldOptions options;
     options.census.seed = seed;
@@ -183,6 +230,7 @@ TEST(CrawlSimulation, VisitsAllThatIsReachableOnceAndPolitely) {
       if (access.target != "/robots.txt") ++asked["http://" + access.host + access.target];
     }
     EXPECT_EQ(crawl.archived(), asked);
+    EXPECT_EQ(crawl.logged_visits(), crawl.stored_visits());
   }
 }
 
@@ -231,6 +279,13 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
       held.insert(url);
     }
     EXPECT_EQ(held, asked);
+    // The log tells of the same visits, and of refusals once.
+    EXPECT_EQ(crawl.logged_visits(), crawl.stored_visits());
+    EXPECT_GT(crawl.log_files(), 1U);
+    const std::multiset<std::string> refusals = crawl.logged_refusals();
+    EXPECT_EQ(refusals.size(), std::set<std::string>(refusals.begin(), refusals.end()).size());
+    EXPECT_EQ(refusals.size(), std::accumulate(crawl.counts().refused.begin(),
+                                               crawl.counts().refused.end(), std::uint64_t{0}));
     // How long an answer took is lost with its epoch, and so is the rest that depends on it. The
     // least delay and that of robots.txt are kept.
     sim::CheckOptions rules = crawl.rules();

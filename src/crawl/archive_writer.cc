@@ -94,7 +94,7 @@ std::string ArchiveWriter::base_path() const {
 // --- Findings.
 
 void ArchiveWriter::on_finding(Finding&& finding) {
-  if (auto status = append(finding.records); !status) {
+  if (auto status = append(finding); !status) {
     fail(status.error());
     return;
   }
@@ -108,10 +108,14 @@ void ArchiveWriter::on_finding(Finding&& finding) {
   }
 }
 
-base::Status ArchiveWriter::append(const archive::MadeRecords& records) {
+base::Status ArchiveWriter::append(Finding& finding) {
   if (unchecked_bytes_ >= limits_.free_check_bytes) RETURN_IF_ERROR(check_free_space());
-  RETURN_IF_ERROR(writer_->append(records.bytes));
-  unchecked_bytes_ += records.bytes.size();
+  const std::string& bytes = finding.records.bytes;
+  ASSIGN_OR_RETURN(WarcPosition begin, writer_->append(bytes));
+  unchecked_bytes_ += bytes.size();
+  finding.note.warc_file = std::move(begin.file);
+  finding.note.warc_offset = begin.offset;
+  finding.note.warc_bytes = bytes.size();
   return {};
 }
 
@@ -161,6 +165,7 @@ void ArchiveWriter::tell(Finding&& finding) {
   for (Candidate& candidate : finding.candidates) candidates.emit(std::move(candidate));
   if (finding.report) reports.emit(*std::move(finding.report));
   news.emit(std::move(finding.host));
+  notes.emit(std::move(finding.note));
 }
 
 // The checkpoint says now what the base said.

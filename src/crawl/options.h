@@ -33,6 +33,13 @@ struct ScopeOptions {
   bool embeds = true;
 };
 
+// The crawl log: docs/formats/crawl-log.md.
+struct CrawlLogOptions {
+  std::string dir = {};  // empty: none is written
+  // A file that has grown to this is closed. The lines of one epoch may exceed it.
+  std::uint64_t file_bytes_max = std::uint64_t{256} << 20U;
+};
+
 struct CrawlOptions {
   std::vector<std::string> seeds;  // URLs
   ScopeOptions scope;
@@ -58,6 +65,7 @@ struct CrawlOptions {
   bool stores_noarchive = true;  // pages that say noarchive are kept
 
   archive::WarcFileOptions warc;
+  CrawlLogOptions log;
 };
 
 }  // namespace meguri::crawl

@@ -66,6 +66,7 @@ class Registry final : public flow::Module {
   flow::In<Report> reports = in<&Registry::on_report, &Registry::report_key>("reports");
   flow::In<Refused> refused = in<&Registry::on_refused, &Registry::refused_key>("refused");
   flow::Out<DuePage> due = out<DuePage>("due");
+  flow::Out<RefusalNote> notes = out<RefusalNote>("notes");
 
   static std::uint64_t key(const Candidate& item) { return page_id_of(item.url).high; }
   static std::uint64_t report_key(const Report& item) { return item.id.high; }
