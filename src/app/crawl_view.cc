@@ -18,6 +18,12 @@ using base::LiveStyle;
 namespace {
 
 constexpr std::string_view kBetween = " · ";
+// Shorter waits come and go faster than people read.
+constexpr base::Duration kWorthTelling = base::Duration::from_ms(500);
+
+std::string in_whole_seconds(base::Duration duration) {
+  return base::Duration::seconds(duration.ms() / 1000).to_string();
+}
 
 // As many lines as the parts need; each part stays whole.
 void add_folded(const std::vector<std::string>& parts, std::size_t columns, LiveStyle style,
@@ -33,6 +39,22 @@ void add_folded(const std::vector<std::string>& parts, std::size_t columns, Live
     line += part;
   }
   if (!line.empty()) lines.push_back({std::move(line), style});
+}
+
+// A sentence in as many lines as it needs, broken between words.
+void add_wrapped(std::string_view sentence, std::size_t columns, std::vector<LiveLine>& lines) {
+  std::string line;
+  while (!sentence.empty()) {
+    const std::size_t blank = std::min(sentence.find(' '), sentence.size());
+    const std::string_view word = sentence.substr(0, blank);
+    if (!line.empty() && base::display_columns(line) + 1 + base::display_columns(word) > columns) {
+      lines.push_back({std::exchange(line, {}), LiveStyle::kPlain});
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+    sentence.remove_prefix(std::min(blank + 1, sentence.size()));
+  }
+  if (!line.empty()) lines.push_back({std::move(line), LiveStyle::kPlain});
 }
 
 std::vector<std::string> outcomes_of(const CrawlStanding& standing) {
@@ -128,7 +150,8 @@ std::string what_it_waits_for(const CrawlSnapshot& now) {
   add_waiting(text, now.backlog_of("resolver"), "host", "hosts", "its address", "their addresses");
   if (text.empty()) return others_waiting(now);
   const base::Ticks next = now.schedule.next_ready;
-  if (open == 0 && next != base::Ticks::never() && next > now.crawl_now) {
+  const bool is_far = next != base::Ticks::never() && next - now.crawl_now >= kWorthTelling;
+  if (open == 0 && is_far) {
     text += "; next in " + (next - now.crawl_now).to_string();
   }
   return text;
@@ -179,20 +202,19 @@ std::vector<LiveLine> CrawlView::lines(std::size_t columns) const {
   std::vector<std::string> head = {
       fmt::format("{} of {} done", grouped(pages.done), counted(pages.known, "page", "pages"))};
   if (pages.known > 0) head.push_back(fmt::format("{} %", pages.done * 100 / pages.known));
-  head.push_back("running for " + now_.running.to_string());
+  head.push_back("running for " + in_whole_seconds(now_.running));
   if (const auto left = least_remaining())
-    head.push_back("at least " + left->to_string() + " left");
+    head.push_back(fmt::format("at least {} left", in_whole_seconds(*left)));
   add_folded(head, columns, LiveStyle::kStrong, lines);
-  add_folded(
-      {rate_text(pages_per_second()) + " pages/s",
-       bytes_text(static_cast<std::uint64_t>(bytes_per_second())) + "/s",
-       counted(now_.backlog_of("fetcher"), "request open", "requests open"),
-       fmt::format("{} on {}", counted(pages.waiting + pages.in_flight, "page left", "pages left"),
-                   counted(now_.hosts, "host", "hosts"))},
-      columns, LiveStyle::kPlain, lines);
+  add_folded({rate_text(pages_per_second()) + " pages/s",
+              bytes_text(static_cast<std::uint64_t>(bytes_per_second())) + "/s",
+              counted(now_.backlog_of("fetcher"), "request open", "requests open"),
+              counted(pages.waiting + pages.in_flight, "page left", "pages left"),
+              counted(now_.hosts, "host known", "hosts known")},
+             columns, LiveStyle::kPlain, lines);
   add_folded(outcomes_of(pages), columns, LiveStyle::kPlain, lines);
   add_folded(troubles_of(now_.visits), columns, LiveStyle::kWarning, lines);
-  lines.push_back({what_it_waits_for(now_), LiveStyle::kPlain});
+  add_wrapped(what_it_waits_for(now_), columns, lines);
   const std::size_t shown = std::min(now_.visits.last.size(), kVisitsShown);
   constexpr std::size_t kRoomy = 72;
   for (std::size_t i = 0; i < shown; ++i) {

@@ -79,7 +79,9 @@ TEST(CrawlView, RatesAreOfTheLastTenSeconds) {
   for (std::int64_t second = 0; second <= 20; ++second) {
     view.add(
         at_second(second, static_cast<std::uint64_t>(second <= 10 ? 0 : (second - 10) * 5), 500));
-    if (second <= 10) EXPECT_EQ(view.pages_per_second(), 0);
+    if (second <= 10) {
+      EXPECT_EQ(view.pages_per_second(), 0);
+    }
   }
   EXPECT_DOUBLE_EQ(view.pages_per_second(), 5);
   EXPECT_DOUBLE_EQ(view.bytes_per_second(), 5000);
@@ -92,7 +94,9 @@ TEST(CrawlView, EstimatesOnlyWhereThatSaysSomething) {
     const auto done = static_cast<std::uint64_t>(second * 2);
     steady.add(at_second(second, done, 1000));
     growing.add(at_second(second, done, 1000 + done * 3));
-    if (second == 10) EXPECT_FALSE(steady.least_remaining()) << "too young";
+    if (second == 10) {
+      EXPECT_FALSE(steady.least_remaining()) << "too young";
+    }
   }
   ASSERT_TRUE(steady.least_remaining());
   EXPECT_EQ(*steady.least_remaining(), Duration::seconds(440));
@@ -132,7 +136,7 @@ TEST(CrawlView, ShowsWhatThereIs) {
   const std::vector<std::string> lines = texts(busy_view().lines(100));
   ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0], "1,234 of 5,678 pages done · 21 % · running for 3m12s");
-  EXPECT_EQ(lines[1], "0.0 pages/s · 0 B/s · 3 requests open · 4,444 pages left on 214 hosts");
+  EXPECT_EQ(lines[1], "0.0 pages/s · 0 B/s · 3 requests open · 4,444 pages left · 214 hosts known");
   EXPECT_EQ(lines[2], "1,234 changed · 31 errors · 12 refused (robots)");
   EXPECT_EQ(lines[3], "16 status 5xx · 15 connect_timeout");
   EXPECT_EQ(lines[4], "3 requests wait for their answers, 200 hosts for their delay");
@@ -148,6 +152,9 @@ TEST(CrawlView, FoldsPartsWhereTheTerminalIsNarrow) {
     for (const std::string& line : lines) {
       folded += line.contains("request") && line.contains("open") ? 1 : 0;
       EXPECT_FALSE(line.ends_with(" · ")) << line;
+      const bool is_visit = line.contains("http://");
+      EXPECT_TRUE(is_visit || base::display_columns(line) <= std::max<std::size_t>(columns, 31))
+          << line;
     }
     EXPECT_EQ(folded, 1U) << "no part is cut in two";
   }

@@ -129,13 +129,15 @@ std::size_t Console::columns() const {
 }
 
 // From the end of the last live line to the begin of the first. A terminal that became narrower has
-// folded the lines that are longer than its rows are now.
+// folded the lines that are longer than its rows are now. It remembers that, and would join what is
+// written there when it is wide again, so that the rows are cleared.
 std::string Console::to_first_live() const {
   const std::size_t width = columns() + 1;
   std::size_t rows = 0;
   for (const std::size_t drawn : drawn_) rows += drawn == 0 ? 1 : (drawn + width - 1) / width;
   std::string bytes(kToLineStart);
   if (rows > 1) bytes += fmt::format("\x1b[{}A", rows - 1);
+  if (!drawn_.empty() && drawn_within_ != width) bytes += kClearToScreenEnd;
   return bytes;
 }
 
@@ -144,6 +146,7 @@ std::string Console::to_first_live() const {
 std::string Console::draw_live() {
   std::string bytes;
   drawn_.clear();
+  drawn_within_ = columns() + 1;
   for (const LiveLine& line : live_) {
     const std::string_view text = cut_to_columns(line.text, columns());
     const std::string_view style = output_.has_color ? code_of(line.style) : "";

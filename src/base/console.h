@@ -69,6 +69,7 @@ class Console {
   Mutex mutex_;
   std::vector<LiveLine> live_ GUARDED_BY(mutex_);      // printable; empty: none is shown
   std::vector<std::size_t> drawn_ GUARDED_BY(mutex_);  // columns of the lines on the screen
+  std::size_t drawn_within_ GUARDED_BY(mutex_) = 0;    // columns of the screen at that time
 };
 
 }  // namespace meguri::base

@@ -218,7 +218,7 @@ TEST(Console, FindsItsLiveLinesAgainWhenANarrowerTerminalFoldsThem) {
   console.show_live(lines);
   screen.resize(10);  // the lines take 3, 1 and 3 rows now
   console.show_live(lines);
-  EXPECT_TRUE(screen.writes().back().starts_with("\r\x1b[6A")) << screen.writes().back();
+  EXPECT_TRUE(screen.writes().back().starts_with("\r\x1b[6A\x1b[J")) << screen.writes().back();
 }
 
 TEST(Console, UsesColoursOnlyWhereTheyAreWanted) {
