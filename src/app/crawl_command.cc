@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,7 +14,11 @@
 #include "app/control_service.h"
 #include "app/crawl_arguments.h"
 #include "app/crawl_graph.h"
-#include "app/crawl_standing.h"
+#include "app/crawl_metrics.h"
+#include "app/crawl_snapshot.h"
+#include "app/crawl_summary.h"
+#include "app/crawl_view.h"
+#include "app/metrics_server.h"
 #include "app/speed_arguments.h"
 #include "app/stop_signals.h"
 #include "base/console.h"
@@ -31,7 +34,10 @@ using base::Duration;
 
 constexpr Duration kEpoch = Duration::seconds(1);
 constexpr Duration kFinishTime = Duration::seconds(10);  // for answers in flight, at a stop
-constexpr Duration kLookEvery = Duration::from_ms(500);
+constexpr Duration kLookEvery = Duration::from_ms(250);
+// Plain lines come every 10 seconds, and less often when the crawl takes longer than this.
+constexpr Duration kPlainOften = Duration::minutes(5);
+constexpr Duration kPlainLater = Duration::seconds(30);
 
 class CrawlCommand final : public Command {
  public:
@@ -39,6 +45,7 @@ class CrawlCommand final : public Command {
     arguments_.declare(options);
     options.option("--archive", "DIR", archive_, "Where the archive is, or is to be");
     speed_.declare(options);
+    options.flag("--quiet", quiet_, "Show no progress");
     options.flag("--json", json_, "Print one JSON object at the end");
   }
 
@@ -46,25 +53,38 @@ class CrawlCommand final : public Command {
 
  private:
   base::Status init(Output& out);
-  base::Status work(flow::ThreadEngine& engine, const CrawlGraph& nodes, const StopSignals& signals,
+  base::Status work(flow::ThreadEngine& engine, const CrawlWatch& watch, const StopSignals& signals,
                     Duration time_max);
+  void show(const CrawlWatch& watch, bool is_stopping, CrawlView& view,
+            base::Progress& progress) const;
 
   CrawlArguments arguments_;
   std::string archive_;
   SpeedArguments speed_;
   bool json_ = false;
+  bool quiet_ = false;
   bool stopped_ = false;  // before everything was done
 };
 
+void CrawlCommand::show(const CrawlWatch& watch, bool is_stopping, CrawlView& view,
+                        base::Progress& progress) const {
+  if (quiet_) return;
+  CrawlSnapshot now = watch.look();
+  if (is_stopping) now.held = "stopping when the open requests are answered; again stops at once";
+  const base::Ticks at = now.real_now;
+  if (now.running >= kPlainOften) progress.set_plain_interval(kPlainLater);
+  view.add(std::move(now));
+  progress.update(at, view.lines(base::Console::standard_error().columns()), view.plain());
+}
+
 // Until all is done, a signal comes, or the time is over.
-base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& nodes,
+base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlWatch& watch,
                                 const StopSignals& signals, Duration time_max) {
-  const crawl::RegistryCounts& counts = engine.module(nodes.registry).counts();
-  const crawl::Scheduler& scheduler = engine.module(nodes.scheduler);
   const env::RealClock clock;
+  CrawlView view;
   base::Progress progress(base::Console::standard_error());
   std::atomic<bool> is_over = false;
-  std::thread watch([&] {
+  std::thread watcher([&] {
     const base::Ticks start = clock.ticks();
     int stops = 0;
     base::Ticks last_stop;
@@ -78,9 +98,7 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
         last_stop = now;
         engine.stop_soon();
       }
-      const CrawlStanding standing = CrawlStanding::of(counts);
-      progress.update(now,
-                      fmt::format("{}; {}", standing.to_string(), scheduler.summary().to_string()));
+      show(watch, stops > 0, view, progress);
     }
   });
   base::Status status = engine.run_until_quiet();
@@ -91,9 +109,22 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
   if (status) status = engine.drain();
   if (!status && status.error().code() == base::ErrorCode::kStopped) status = engine.stop();
   is_over = true;
-  watch.join();
-  progress.finish(CrawlStanding::of(counts).to_string());
+  watcher.join();
+  show(watch, false, view, progress);
   return status;
+}
+
+// Null: nobody asked for them.
+base::Result<std::unique_ptr<MetricsServer>> CrawlCommand::serve_metrics(
+    const std::atomic<const CrawlWatch*>& running) const {
+  if (metrics_.empty()) return nullptr;
+  const auto text = [&running] {
+    const CrawlWatch* const watch = running;
+    return watch == nullptr ? std::string("# the crawl begins\n") : metrics_text(watch->look());
+  };
+  ASSIGN_OR_RETURN(auto server, MetricsServer::start(metrics_, text));
+  base::Console::standard_error().write_line("metrics at " + server->url());
+  return server;
 }
 
 base::Status CrawlCommand::init(Output& out) {
@@ -139,7 +170,19 @@ base::Status CrawlCommand::run(Output& out) {
                                                      .files = &files,
                                                      .state_dir = archive_ + "/state",
                                                      .epoch_every = kEpoch});
+  std::optional<CrawlWatch> watch;
+  std::atomic<const CrawlWatch*> running = nullptr;  // to the watch, once there is one
+  std::unique_ptr<MetricsServer> metrics;            // before the crawl begins: its port may be taken
+  if (!config.metrics.empty()) {
+    ASSIGN_OR_RETURN(metrics, MetricsServer::start(config.metrics, [&running] {
+                       const CrawlWatch* const now = running;
+                       return now == nullptr ? std::string("# the crawl begins\n")
+                                             : metrics_text(now->look());
+                     }));
+    base::Console::standard_error().write_line("metrics at " + metrics->url());
+  }
   RETURN_IF_ERROR(engine.start());
+  running = &watch.emplace(engine, nodes, *clock, files, archive_);
   ControlService service(archive_, files, *clock, nodes.mailbox, [&] {
     return status_json(engine.module(nodes.registry).counts(),
                        engine.module(nodes.scheduler).summary());
@@ -151,16 +194,14 @@ base::Status CrawlCommand::run(Output& out) {
     if (!server) {
       base::log_warn("nobody can speak with this crawl", {{"why", server.error().message()}});
     }
-    RETURN_IF_ERROR(work(engine, nodes, signals, config.time_max));
+    RETURN_IF_ERROR(work(engine, *watch, signals, config.time_max));
   }
-  const CrawlStanding standing = CrawlStanding::of(engine.module(nodes.registry).counts());
+  ASSIGN_OR_RETURN(const CrawlSummary summary,
+                   CrawlSummary::of(watch->look(), files, archive_, !stopped_));
   if (json_) {
-    nlohmann::json result = standing.to_json();
-    result["finished"] = !stopped_;
-    out.print("{}\n", result.dump());
+    out.print("{}\n", summary.to_json().dump());
   } else {
-    out.print("{}\n", standing.to_string());
-    if (stopped_) out.print("stopped before the end; the same command goes on\n");
+    out.print("{}", summary.to_string());
   }
   return {};
 }

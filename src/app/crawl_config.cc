@@ -144,6 +144,7 @@ base::Status complete(CrawlConfig& config, const std::string& archive) {
   crawl.warc.info.robots = crawl.obeys_robots ? "RFC 9309" : "ignored";
   crawl.warc.info.user_agent = crawl.user_agent;
   crawl.warc.info.contact = config.contact;
+  crawl.log.dir = archive + "/logs";
   return {};
 }
 

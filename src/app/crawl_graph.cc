@@ -24,6 +24,8 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   const auto extractor = graph.add<Extractor>("extractor", {}, options);
   const auto writer =
       graph.add<ArchiveWriter>("writer", {.kind = Kind::kBlocking}, options, ArchiveLimits());
+  const auto log =
+      graph.add<CrawlLog>("log", {.kind = Kind::kBlocking, .split = Split::kSingle}, options.log);
 
   // Discovery: with markers, because it is what a crawl must not lose.
   graph.connect(seeder, &Seeder::candidates, filter, &UrlFilter::candidates);
@@ -32,6 +34,10 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
                 Edge::spilling());
   graph.connect(writer, &ArchiveWriter::reports, registry, &Registry::reports);
   graph.connect(writer, &ArchiveWriter::news, hosts, &HostDirectory::news);
+
+  // The crawl log: with markers too, so that it tells of what is in the archive, and of that once.
+  graph.connect(writer, &ArchiveWriter::notes, log, &CrawlLog::visits);
+  graph.connect(registry, &Registry::notes, log, &CrawlLog::refusals);
 
   // What is in flight: under the Registry's credits, which hands it out again after a crash.
   graph.connect(registry, &Registry::due, hosts, &HostDirectory::due,
@@ -70,6 +76,7 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   crawl.filter = filter;
   crawl.hosts = hosts;
   crawl.scheduler = scheduler;
+  crawl.log = log;
   return crawl;
 }
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/crawl_simulation_testing.h"
@@ -42,6 +44,7 @@ TEST(CrawlSimulation, VisitsAllThatIsReachableOnceAndPolitely) {
       if (access.target != "/robots.txt") ++asked["http://" + access.host + access.target];
     }
     EXPECT_EQ(crawl.archived(), asked);
+    EXPECT_EQ(crawl.logged_visits(), crawl.stored_visits());
   }
 }
 
@@ -90,6 +93,13 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
       held.insert(url);
     }
     EXPECT_EQ(held, asked);
+    // The log tells of the same visits, and of refusals once.
+    EXPECT_EQ(crawl.logged_visits(), crawl.stored_visits());
+    EXPECT_GT(crawl.log_files(), 1U);
+    const std::multiset<std::string> refusals = crawl.logged_refusals();
+    EXPECT_EQ(refusals.size(), std::set<std::string>(refusals.begin(), refusals.end()).size());
+    EXPECT_EQ(refusals.size(), std::accumulate(crawl.counts().refused.begin(),
+                                               crawl.counts().refused.end(), std::uint64_t{0}));
     // How long an answer took is lost with its epoch, and so is the rest that depends on it. The
     // least delay and that of robots.txt are kept.
     sim::CheckOptions rules = crawl.rules();

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,6 +48,8 @@ class Crawl {
     options_.scope.scope = crawl::Scope::kAny;
     options_.user_agent = "meguri (+http://www.example.com/)";
     options_.warc.series.dir = "/archive/warc";
+    options_.log.dir = "/archive/logs";
+    options_.log.file_bytes_max = 4000;  // so that it turns over
     CHECK(files_.make_dirs("/archive/warc").has_value());
     CHECK(files_.make_dirs("/archive/state").has_value());
     http_.access_log = [this](const sim::Access& access) { log_.push_back(access); };
@@ -90,6 +96,9 @@ class Crawl {
     power == nullptr ? files_.restart() : files_.crash(power);
   }
 
+  // Either of the two.
+  void crash(env::Random& random) { end(random.below(2) == 0 ? nullptr : &random); }
+
   sim::CheckOptions rules() const {
     sim::CheckOptions rules;
     rules.seeds = options_.seeds;
@@ -130,7 +139,54 @@ class Crawl {
     return pages;
   }
 
+  // Of each visit: its WARC file, its place there, its URL, and whether that is a robots.txt.
+  using Visits = std::multiset<std::tuple<std::string, std::uint64_t, std::string, bool>>;
+
+  Visits stored_visits() {
+    Visits visits;
+    const std::vector<std::string> names = files_.list("/archive/warc").value();
+    for (const std::string& name : names) {
+      auto file = files_.open_read("/archive/warc/" + name).value();
+      archive::WarcReader reader(*file);
+      while (const auto more = reader.next()) {
+        if (!*more) break;
+        const auto visit = archive::visit_of(reader.record());
+        if (!visit) continue;
+        visits.emplace(name, reader.record().offset, visit->target_uri, !visit->purpose.empty());
+      }
+    }
+    return visits;
+  }
+
+  // The same by the crawl log.
+  Visits logged_visits() {
+    Visits visits;
+    for_each_log_line([&](const nlohmann::json& line) {
+      if (line["type"] == "refusal") return;
+      visits.emplace(line["warc"], line["offset"], line["url"], line["type"] == "robots");
+    });
+    return visits;
+  }
+
+  std::multiset<std::string> logged_refusals() {
+    std::multiset<std::string> urls;
+    for_each_log_line([&](const nlohmann::json& line) {
+      if (line["type"] == "refusal") urls.insert(line["url"]);
+    });
+    return urls;
+  }
+
+  std::size_t log_files() { return files_.list("/archive/logs").value().size(); }
+
  private:
+  void for_each_log_line(const std::function<void(const nlohmann::json&)>& use) {
+    const std::vector<std::string> names = files_.list("/archive/logs").value();
+    for (const std::string& name : names) {
+      std::istringstream lines(env::read_file(files_, "/archive/logs/" + name).value());
+      for (std::string line; std::getline(lines, line);) use(nlohmann::json::parse(line));
+    }
+  }
+
   static sim::World world_of(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages,
                              bool is_still) {
     sim::WorldOptions options;

@@ -93,7 +93,7 @@ std::string ArchiveWriter::base_path() const {
 // --- Findings.
 
 void ArchiveWriter::on_finding(Finding&& finding) {
-  if (auto status = writer_->append(finding.records.bytes); !status) {
+  if (auto status = append(finding); !status) {
     fail(status.error());
     return;
   }
@@ -105,6 +105,15 @@ void ArchiveWriter::on_finding(Finding&& finding) {
   if (is_robots || held_.size() >= limits_.findings_max || held_bytes_ >= limits_.bytes_max) {
     ask_for_epoch();
   }
+}
+
+base::Status ArchiveWriter::append(Finding& finding) {
+  const std::string& bytes = finding.records.bytes;
+  ASSIGN_OR_RETURN(WarcPosition begin, writer_->append(bytes));
+  finding.note.warc_file = std::move(begin.file);
+  finding.note.warc_offset = begin.offset;
+  finding.note.warc_bytes = bytes.size();
+  return {};
 }
 
 void ArchiveWriter::on_timer(std::uint64_t tag) {
@@ -143,6 +152,7 @@ void ArchiveWriter::tell(Finding&& finding) {
   for (Candidate& candidate : finding.candidates) candidates.emit(std::move(candidate));
   if (finding.report) reports.emit(*std::move(finding.report));
   news.emit(std::move(finding.host));
+  notes.emit(std::move(finding.note));
 }
 
 // The checkpoint says now what the base said.

@@ -43,6 +43,7 @@ class ArchiveWriter final : public flow::Module {
   flow::Out<Candidate> candidates = out<Candidate>("candidates");
   flow::Out<Report> reports = out<Report>("reports");
   flow::Out<HostNews> news = out<HostNews>("news");
+  flow::Out<VisitNote> notes = out<VisitNote>("notes");
 
  private:
   void on_finding(Finding&& finding);
@@ -55,6 +56,7 @@ class ArchiveWriter final : public flow::Module {
   void on_durable(flow::EpochId epoch) override;
   base::Status restore(flow::EpochId epoch, std::string_view state) override;
 
+  base::Status append(Finding& finding);
   base::Status begin_first_life();
   base::Status open_writer();
   bool keeps_state() const { return !state_dir().empty(); }

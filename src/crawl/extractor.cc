@@ -7,6 +7,7 @@
 #include "crawl/fetcher.h"
 #include "crawl/link_offers.h"
 #include "web/content_decoder.h"
+#include "web/content_type.h"
 #include "web/redirect.h"
 
 namespace meguri::crawl {
@@ -26,6 +27,34 @@ HostNews news_of(const Answer& answer, const std::optional<web::Url>& url) {
   news.finished = fetched.times.finished_utc;
   news.duration = fetched.times.finished - fetched.times.started;
   return news;
+}
+
+// What the finding itself tells is added by add_finding().
+VisitNote note_of(const Answer& answer, const web::HttpHead& head) {
+  const Candidate& candidate = answer.visit.page.candidate;
+  const fetch::Fetched& fetched = answer.fetched;
+  VisitNote note;
+  note.date = fetched.times.started_utc;
+  note.url = candidate.url;
+  note.via = candidate.via;
+  note.offer = candidate.offer;
+  note.depth = candidate.depth;
+  note.address = fetched.connected;
+  note.error = fetched.error;
+  if (const auto type = web::content_type_of(head.fields)) note.mime = type->essence();
+  note.bytes = fetched.response_head.size() + fetched.body.size();
+  note.truncation = fetched.truncation;
+  return note;
+}
+
+void add_finding(const Finding& finding, VisitNote& note) {
+  note.host = finding.host.host;
+  note.purpose = finding.host.purpose;
+  note.fetch = finding.host.fetch;
+  note.status = finding.host.status;
+  note.duration = finding.host.duration;
+  if (finding.report) note.outcome = finding.report->outcome;
+  note.links = static_cast<std::uint32_t>(finding.candidates.size());
 }
 
 Report report_of(const Answer& answer, const HostNews& news, VisitOutcome outcome) {
@@ -71,18 +100,21 @@ void Extractor::on_answer(Answer&& answer) {
   const auto parsed = web::parse_head(web::HeadKind::kResponse, answer.fetched.response_head);
   Finding finding;
   finding.host = news_of(answer, url);
+  finding.note = note_of(answer, parsed.head);
   const bool is_answered = answer.fetched.outcome == FetchOutcome::kAnswered;
   if (!is_answered || parsed.head.status == 0 || !url) {
     take_failure(answer, parsed.head, finding);
   } else {
     const ReadAnswer read{
         .answer = answer, .head = parsed.head, .digest = records_->digest_of(answer.fetched.body)};
+    finding.note.digest = read.digest;
     if (answer.visit.purpose == Purpose::kRobots) {
       take_robots(read, *url, finding);
     } else {
       take_page(read, *url, finding);
     }
   }
+  add_finding(finding, finding.note);
   findings.emit(std::move(finding));
 }
 
@@ -123,6 +155,7 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
     auto offer = target ? redirect_offer(*target, candidate) : std::nullopt;
     if (offer) finding.candidates.push_back(*std::move(offer));
   }
+  finding.note.is_stored = is_stored;
   if (!is_stored) {
     finding.records = records_->of_failure(read.answer, "noarchive",
                                            "the page asks not to be archived", random());

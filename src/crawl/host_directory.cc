@@ -55,6 +55,7 @@ HostCounts HostDirectory::counts() const {
   HostCounts counts;
   counts.hosts = counters_.hosts.load(std::memory_order_relaxed);
   counts.waiting = counters_.waiting.load(std::memory_order_relaxed);
+  counts.robots_awaited = counters_.robots_awaited.load(std::memory_order_relaxed);
   counts.names_asked = counters_.names_asked.load(std::memory_order_relaxed);
   counts.robots_asked = counters_.robots_asked.load(std::memory_order_relaxed);
   counts.visits = counters_.visits.load(std::memory_order_relaxed);
@@ -411,6 +412,7 @@ bool HostDirectory::produce() {
   if (draining() && waiting_ > 0) give_all_back();
   counters_.hosts.store(table_.hosts(), std::memory_order_relaxed);
   counters_.waiting.store(waiting_, std::memory_order_relaxed);
+  counters_.robots_awaited.store(trips_.size(), std::memory_order_relaxed);
   return false;
 }
 

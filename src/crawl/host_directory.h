@@ -29,8 +29,9 @@ namespace meguri::crawl {
 
 // Counted since the start.
 struct HostCounts {
-  std::uint64_t hosts = 0;    // known now
-  std::uint64_t waiting = 0;  // pages that wait here now
+  std::uint64_t hosts = 0;           // known now
+  std::uint64_t waiting = 0;         // pages that wait here now
+  std::uint64_t robots_awaited = 0;  // robots.txt that pages wait for now
   std::uint64_t names_asked = 0;
   std::uint64_t robots_asked = 0;                  // visits, redirects included
   std::uint64_t visits = 0;                        // to pages
@@ -100,7 +101,7 @@ class HostDirectory final : public flow::Module {
 
   using Counter = std::atomic<std::uint64_t>;
   struct Counters {
-    Counter hosts, waiting, names_asked, robots_asked, visits, cleared;
+    Counter hosts, waiting, robots_awaited, names_asked, robots_asked, visits, cleared;
     std::array<Counter, kRefusals> refused;
   };
 

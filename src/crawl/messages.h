@@ -161,10 +161,45 @@ struct NameAnswer {
   std::string error;  // one sentence, when there is no address
 };
 
+// A visit as the crawl log has it. Within a Finding it lacks its place in the WARC files, which
+// ArchiveWriter fills in; to CrawlLog it goes after the records are durable.
+struct VisitNote {
+  base::Instant date;  // when the request was sent
+  std::string url;
+  std::string via;
+  std::string host;
+  Offer offer = Offer::kSeed;
+  std::uint32_t depth = 0;
+  Purpose purpose = Purpose::kPage;
+  std::optional<VisitOutcome> outcome;     // not for robots.txt
+  std::optional<fetch::Endpoint> address;  // nullopt: no connection was made
+  fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
+  std::string error;        // one sentence of why there is no answer, or no whole one
+  int status = 0;           // 0: not answered
+  std::string mime;         // of the answer: "text/html"; empty: it says none
+  std::uint64_t bytes = 0;  // of the answer, its head included, as they came
+  base::Duration duration;
+  std::optional<archive::Digest> digest;  // of the body
+  fetch::Truncation truncation = fetch::Truncation::kNone;
+  std::uint32_t links = 0;  // offered as candidates
+  bool is_stored = true;    // false: the page asks not to be archived
+  std::string warc_file;
+  std::uint64_t warc_offset = 0;
+  std::uint64_t warc_bytes = 0;  // of all its records
+};
+
+// A page that was refused for good. Registry to CrawlLog.
+struct RefusalNote {
+  base::Instant date;
+  Candidate candidate;
+  Refusal reason = Refusal::kRobots;
+};
+
 // Extractor to ArchiveWriter: the records to append, and what to tell when they are durable.
 struct Finding {
   archive::MadeRecords records;
   HostNews host;
+  VisitNote note;
   std::optional<Report> report;  // not for robots.txt
   std::vector<Candidate> candidates;
 };

@@ -54,6 +54,13 @@ struct HostRule {
   friend bool operator==(const HostRule&, const HostRule&) = default;
 };
 
+// The crawl log: docs/formats/crawl-log.md.
+struct CrawlLogOptions {
+  std::string dir = {};  // empty: none is written
+  // A file that has grown to this is closed. The lines of one epoch may exceed it.
+  std::uint64_t file_bytes_max = std::uint64_t{256} << 20U;
+};
+
 struct CrawlOptions {
   std::vector<std::string> seeds;  // URLs
   ScopeOptions scope;
@@ -88,6 +95,7 @@ struct CrawlOptions {
   archive::WarcFileOptions warc;
   // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.
   std::uint64_t disk_free_min = std::uint64_t{1} << 30U;
+  CrawlLogOptions log;
 };
 
 }  // namespace meguri::crawl

@@ -253,6 +253,7 @@ void Registry::on_refused(Refused&& item) {
   record->refusal = item.reason;
   store(item.id, *record);
   count_done(*record, true);
+  notes.emit({clock().utc(), std::move(record->candidate), item.reason});
 }
 
 // At the end of its lane; and the host rests, else the page could be handed out and refused for

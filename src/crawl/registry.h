@@ -75,6 +75,7 @@ class Registry final : public flow::Module {
       in<&Registry::on_question, &Registry::question_key>("questions");
   flow::Out<DuePage> due = out<DuePage>("due");
   flow::Out<RegistryAnswer> answers = out<RegistryAnswer>("answers");
+  flow::Out<RefusalNote> notes = out<RefusalNote>("notes");
 
   static std::uint64_t key(const Candidate& item) { return page_id_of(item.url).high; }
   static std::uint64_t report_key(const Report& item) { return item.id.high; }

@@ -158,6 +158,7 @@ base::Ticks Engine::epoch_due() const {
 void Engine::begin_epoch() {
   const EpochId epoch = durable_epoch() + 1;
   epoch_requested_ = false;
+  epoch_began_ns_ = clock().nanoseconds();
   {
     const MutexLock lock(mutex_);
     next_ = {epoch, {}};
@@ -198,6 +199,8 @@ void Engine::conclude_epoch() {
     }
   }
   last_epoch_ms_ = clock().ticks().ms();
+  epochs_ns_ += clock().nanoseconds() - epoch_began_ns_;
+  ++epochs_;
   durable_epoch_ = checkpoint.epoch;
   for_each_instance([&](Instance& instance) { instance.say_durable(checkpoint.epoch); });
   epoch_begun_ = false;
@@ -238,6 +241,8 @@ base::Error Engine::stuck() const {
 Metrics Engine::metrics() const {
   Metrics metrics;
   metrics.durable_epoch = durable_epoch();
+  metrics.epochs = epochs_;
+  metrics.epoch_seconds = static_cast<double>(epochs_ns_) / 1e9;
   for_each_instance([&](const Instance& instance) {
     const InstanceCounters& c = instance.counters();
     metrics.instances.push_back({instance.label(), c.items_in, c.items_out, c.runs, c.runs_full,
