@@ -38,6 +38,7 @@ std::span<const CommandEntry> commands();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_canon_command();
 std::unique_ptr<Command> make_crawl_command();
+std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_robots_command();
 std::unique_ptr<Command> make_version_command();

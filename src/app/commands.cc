@@ -7,8 +7,9 @@ namespace {
 constexpr CommandEntry kCommands[] = {
     {"crawl", "Visit pages and keep them in an archive",
      "meguri crawl https://www.example.com/ --archive example --once", make_crawl_command},
-    {"inspect", "Show what Meguri sees in a document",
-     "meguri inspect --url https://example.com/a.html a.html", make_inspect_command},
+    {"demo", "See it at work, without internet, in a minute", "meguri demo", make_demo_command},
+    {"inspect", "Show what Meguri sees in a page of the web or in a file",
+     "meguri inspect https://www.example.com/", make_inspect_command},
     {"robots", "Ask a robots.txt whether URLs may be visited",
      "meguri robots robots.txt https://example.com/private/", make_robots_command},
     {"canon", "Print the canonical form and the SURT key of URLs",

@@ -45,11 +45,7 @@ void CrawlArguments::declare(Options options) {
                  "Least time from an answer of a host to the next request (default: 5s)");
   options.option("--server-gap", "DURATION", server_gap_,
                  "Least time from an answer of a server to the next request (default: 1s)");
-  options.option("--user-agent", "TEXT", user_agent_, "Who visits; it should hold a contact");
-  options.list("--dns", "HOST:PORT", dns_, "Ask this name server instead of the system's");
-  options.list("--allow-network", "CIDR", networks_,
-               "Visit hosts in this network though it is not public, such as 127.0.0.0/8");
-  options.option("--ca", "FILE", ca_, "Trust the certificates in this PEM file too");
+  network_.declare(options);
 }
 
 base::Result<crawl::CrawlOptions> CrawlArguments::options(const std::string& archive) const {
@@ -57,8 +53,11 @@ base::Result<crawl::CrawlOptions> CrawlArguments::options(const std::string& arc
   for (const std::string& seed : seeds_) {
     const auto url = web::Url::parse(seed);
     if (!url || !url->is_http()) {
-      return base::fail(base::ErrorCode::kInvalid, "{} is no http or https URL",
-                        base::quoted(seed));
+      // What people type first.
+      const bool lacks_scheme = !url && web::Url::parse("https://" + seed).has_value();
+      return base::fail(base::ErrorCode::kInvalid, "{} is no http or https URL{}",
+                        base::quoted(seed),
+                        lacks_scheme ? "; write https:// or http:// before it" : "");
     }
     options.seeds.push_back(web::canonical(*url).href());
   }
@@ -87,9 +86,7 @@ base::Result<crawl::CrawlOptions> CrawlArguments::options(const std::string& arc
   };
   RETURN_IF_ERROR(read_ms("--min-delay", delay_, &options.access.host_wait_ms_min));
   RETURN_IF_ERROR(read_ms("--server-gap", server_gap_, &options.access.server_gap_ms));
-  options.user_agent = user_agent_.empty()
-                           ? fmt::format("Mozilla/5.0 (compatible; meguri/{})", version())
-                           : user_agent_;
+  options.user_agent = network_.user_agent();
   options.warc.series.dir = archive + "/warc";
   options.warc.info.software = fmt::format("meguri/{}", version());
   options.warc.info.robots = "RFC 9309";
@@ -101,15 +98,10 @@ base::Result<CrawlSeams> CrawlArguments::seams(const crawl::CrawlOptions& option
                                                const env::Clock& clock,
                                                env::FileSystem& files) const {
   CrawlSeams seams;
-  ASSIGN_OR_RETURN(seams.addresses, fetch::AddressPolicy::parse(networks_));
-  fetch::CurlOptions http;
-  http.policy = seams.addresses;
+  ASSIGN_OR_RETURN(fetch::CurlOptions http, network_.http(files));
+  seams.addresses = http.policy;
   http.in_flight_max = options.connections_max;
-  if (!ca_.empty()) {
-    ASSIGN_OR_RETURN(http.extra_ca_pem, env::read_file(files, ca_));
-  }
-  fetch::AresOptions names;
-  names.servers = dns_;
+  const fetch::AresOptions names = network_.names();
   // Made once to find what is wrong with the options; a module cannot say it so well.
   ASSIGN_OR_RETURN(const auto tried_http, fetch::make_curl_http_client(clock, http));
   ASSIGN_OR_RETURN(const auto tried_names, fetch::make_ares_dns(clock, names));

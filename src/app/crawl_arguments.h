@@ -6,6 +6,7 @@
 
 #include "app/command_line.h"
 #include "app/crawl_graph.h"
+#include "app/network_arguments.h"
 #include "base/result.h"
 #include "crawl/options.h"
 #include "env/clock.h"
@@ -32,10 +33,7 @@ class CrawlArguments {
   std::string depth_max_;
   std::string delay_;
   std::string server_gap_;
-  std::string user_agent_;
-  std::vector<std::string> dns_;
-  std::vector<std::string> networks_;
-  std::string ca_;
+  NetworkArguments network_;
 };
 
 }  // namespace meguri::app

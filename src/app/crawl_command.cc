@@ -134,7 +134,7 @@ base::Status CrawlCommand::run(Output& out) {
     out.print("{}\n", standing.to_string());
     if (stopped_) out.print("stopped before the end; the same command goes on\n");
   }
-  return {};
+  return stopped_ ? base::Status() : standing.check_visited();
 }
 
 }  // namespace

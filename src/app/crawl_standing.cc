@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace meguri::app {
 
@@ -44,6 +45,28 @@ std::string CrawlStanding::to_string() const {
     text += fmt::format(", {} refused ({})", refused[i], name_of(static_cast<crawl::Refusal>(i)));
   }
   return text;
+}
+
+base::Status CrawlStanding::check_visited() const {
+  for (const std::uint64_t count : visited) {
+    if (count > 0) return {};
+  }
+  const auto is_refused = [this](crawl::Refusal refusal) {
+    return refused[static_cast<std::size_t>(refusal)] > 0;
+  };
+  std::string_view why =
+      "no seed is a page that may be visited; 'meguri inspect --offline URL' "
+      "says why";
+  if (is_refused(crawl::Refusal::kParked)) {
+    why = "hosts do not answer, or ask for too long a delay";
+  } else if (is_refused(crawl::Refusal::kForbidden)) {
+    why = "hosts have addresses that are not public; --allow-network allows them";
+  } else if (is_refused(crawl::Refusal::kUnresolved)) {
+    why = "hosts have no address; are their names spelt right, and is there a network?";
+  } else if (is_refused(crawl::Refusal::kRobots)) {
+    why = "robots.txt forbids all of them";
+  }
+  return base::fail(base::ErrorCode::kFailed, "nothing was visited: {}", why);
 }
 
 }  // namespace meguri::app
