@@ -62,7 +62,7 @@ base::Status CrawlStanding::check_visited() const {
   } else if (is_refused(crawl::Refusal::kForbidden)) {
     why = "hosts have addresses that are not public; --allow-network allows them";
   } else if (is_refused(crawl::Refusal::kUnresolved)) {
-    why = "hosts have no address; are their names spelt right, and is there a network?";
+    why = "hosts have no address; check how they are spelt, and the network";
   } else if (is_refused(crawl::Refusal::kRobots)) {
     why = "robots.txt forbids all of them";
   }

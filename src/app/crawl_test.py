@@ -142,7 +142,7 @@ class WrongUse(testing.TestCase):
     def test_a_crawl_that_visits_nothing_says_why(self):
         with VirtualWeb(*WORLD, *STANDING, "--delay", "0") as web:
             for seed, network, sentence in (
-                (f"http://no-such-host.test:{web.port}/", "127.0.0.0/8", "names spelt right"),
+                (f"http://no-such-host.test:{web.port}/", "127.0.0.0/8", "how they are spelt"),
                 (web.ready["first"], "10.0.0.0/8", "--allow-network"),
                 ("http://127.0.0.1:1/", "127.0.0.0/8", "inspect --offline"),
             ):

@@ -19,6 +19,7 @@
 #include "app/stop_signals.h"
 #include "app/tour.h"
 #include "app/values.h"
+#include "env/posix_file_system.h"
 #include "env/scratch_folder.h"
 
 namespace meguri::app {
@@ -27,7 +28,8 @@ namespace {
 constexpr std::uint64_t kPages = 3'000;
 constexpr std::uint64_t kPagesMin = 100;
 constexpr std::uint64_t kPagesMax = 100'000;
-constexpr std::size_t kExamples = 3;  // shown of what went wrong
+constexpr std::uint64_t kSpaceMin = 1'200'000'000;  // a crawl leaves 1 GiB of the disk free
+constexpr std::size_t kExamples = 3;                // shown of what went wrong
 
 // "1,204 text/html, 633 image/png": the largest first.
 template <typename Key>
@@ -152,10 +154,15 @@ base::Status Demo::show_web() {
                          facts.hosts_with_wrong_charset == 1
                              ? "1 host declares"
                              : counted(facts.hosts_with_wrong_charset, "host") + " declare"));
-  tour_.fact(
-      "robots.txt",
-      fmt::format("on {} hosts; {} of them want more time between requests, up to {:.0f} s",
-                  facts.hosts_with_robots, facts.hosts_with_delay, facts.delay_max.in_seconds()));
+  std::string robots = "on " + counted(facts.hosts_with_robots, "host");
+  if (facts.hosts_with_delay > 0) {
+    robots += fmt::format("; {} for a delay, of up to {:.0f} s",
+                          facts.hosts_with_delay == 1
+                              ? "1 asks"
+                              : fmt::format("{} of them ask", facts.hosts_with_delay),
+                          facts.delay_max.in_seconds());
+  }
+  tour_.fact("robots.txt", robots);
   tour_.fact("to be found",
              fmt::format("{} addresses can be reached and may be visited: {} pages, {} images, "
                          "styles and scripts, {} redirects, {} dead links, {} that fail",
@@ -224,8 +231,10 @@ void Demo::show_verdict(const CrawlJudgement& judgement) {
   check(judgement.unfollowed == 0, "followed",
         fmt::format("{} links of the answers were left out", grouped(judgement.unfollowed)));
   check(judgement.twice.empty(), "once",
-        fmt::format("{} are there twice; the kill cost {}", grouped(judgement.twice.size()),
-                    counted(judgement.asked_again, "repeated request")));
+        fmt::format(
+            "{} are there twice; after the kill {} made again", grouped(judgement.twice.size()),
+            judgement.asked_again == 1 ? "1 request was"
+                                       : counted(judgement.asked_again, "request") + " were"));
   show_some(judgement.twice);
   check(judgement.is_polite(), "polite",
         fmt::format("{} breaches of politeness in {} requests, by the servers' log",
@@ -236,6 +245,10 @@ void Demo::show_verdict(const CrawlJudgement& judgement) {
 }
 
 base::Status Demo::judge_crawl() {
+  tour_.say(
+      "Every record of the archive is now read back and held against what the web knows of "
+      "itself, and the log of its servers against the rules.");
+  tour_.gap();
   // Links change while a crawl goes on. What could be reached at its beginning and still at its
   // end must be there; and all that any answer led to must have been asked for.
   std::set<std::string> at_end;
@@ -361,6 +374,14 @@ class DemoCommand final : public Command {
         is_kept ? env::ScratchFolder::make_at(keep_) : env::ScratchFolder::make("meguri-demo");
     if (!folder) return std::unexpected(folder.error());
     if (is_kept) folder->keep();
+    env::PosixFileSystem files;
+    ASSIGN_OR_RETURN(const std::uint64_t space, files.free_space(folder->path()));
+    if (space < kSpaceMin) {
+      return base::fail(base::ErrorCode::kNoSpace,
+                        "the disk of {} has {} left, and the tour wants {}; {} names another place",
+                        env::parent_of(folder->path()), bytes_text(space), bytes_text(kSpaceMin),
+                        is_kept ? "--keep" : "--keep or TMPDIR");
+    }
     Output errors(stderr);
     Tour tour(json_ ? errors : out, TourStyle::of(json_ ? STDERR_FILENO : STDOUT_FILENO));
     DemoRun run(signals, folder->path(), pages);

@@ -94,7 +94,7 @@ class Inspect(testing.TestCase):
     def test_failures_are_one_sentence(self):
         nowhere = f"http://no-such-host.test:{self.web.port}/"
         self.assert_says_one_sentence(
-            testing.run(self.command(nowhere)), 1, 'no host "no-such-host.test"'
+            testing.run(self.command(nowhere)), 1, 'knows no host "no-such-host.test"'
         )
         done = testing.run([MEGURI, "inspect", "http://127.0.0.1:1/"])
         self.assert_says_one_sentence(done, 1, "not public (loopback)", "--allow-network 127.0.0.1")

@@ -50,13 +50,13 @@ base::Error error_of_name(const std::string& host, const fetch::Resolved& resolv
   };
   switch (resolved.outcome) {
     case DnsOutcome::kNoSuchName:
-      return error(fmt::format("there is no host {}; is it spelt right?", base::quoted(host)));
+      return error(fmt::format("the name server knows no host {}; check how it is spelt", base::quoted(host)));
     case DnsOutcome::kNoAddress:
       return error(fmt::format("the host {} has no address", base::quoted(host)));
     default:
       return error(
-          fmt::format("the address of {} cannot be asked for ({}); is there a network, and a name "
-                      "server in /etc/resolv.conf or by --dns?",
+          fmt::format("the address of {} cannot be asked for ({}); check the network, and the name "
+                      "server in /etc/resolv.conf or of --dns",
                       base::quoted(host), resolved.error));
   }
 }
