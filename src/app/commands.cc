@@ -5,10 +5,10 @@ namespace meguri::app {
 namespace {
 
 constexpr CommandEntry kCommands[] = {
-    {"crawl", "Visit pages and keep them in an archive",
-     "meguri crawl https://www.example.com/ --archive example --once", make_crawl_command},
     {"demo", "See it at work, without internet, in a minute", "meguri demo --keep tour",
      make_demo_command},
+    {"crawl", "Visit pages and keep them in an archive",
+     "meguri crawl https://www.example.com/ --archive example --once", make_crawl_command},
     {"inspect", "Show what Meguri sees in a page of the web or in a file",
      "meguri inspect https://www.example.com/", make_inspect_command},
     {"robots", "Ask a robots.txt whether URLs may be visited",

@@ -25,7 +25,7 @@
 namespace meguri::app {
 namespace {
 
-constexpr std::uint64_t kPages = 3'000;
+constexpr std::uint64_t kPages = 2'500;
 constexpr std::uint64_t kPagesMin = 100;
 constexpr std::uint64_t kPagesMax = 100'000;
 constexpr std::uint64_t kSpaceMin = 1'200'000'000;  // a crawl leaves 1 GiB of the disk free
@@ -75,7 +75,6 @@ class Demo {
     const char* title;
     base::Status (Demo::*show)();
   };
-  static const Step kSteps[];
 
   base::Status show_web();
   base::Status crawl_half();
@@ -99,17 +98,16 @@ class Demo {
   nlohmann::json result_ = nlohmann::json::object();
 };
 
-// What comes later (snapshots, scans, the dashboard) is a line here and a function below.
-constexpr Demo::Step Demo::kSteps[] = {
-    {"A web of which all is known", &Demo::show_web},
-    {"A crawl of it", &Demo::crawl_half},
-    {"kill -9, and on", &Demo::kill_and_go_on},
-    {"Was it complete? Was it polite?", &Demo::judge_crawl},
-    {"What the archive holds", &Demo::show_archive},
-    {"Your own crawl", &Demo::show_next},
-};
-
 base::Status Demo::show() {
+  // What comes later (snapshots, scans, the dashboard) is a line here and a function of this class.
+  static constexpr Step kSteps[] = {
+      {"A web of which all is known", &Demo::show_web},
+      {"A crawl of it", &Demo::crawl_half},
+      {"kill -9, and on", &Demo::kill_and_go_on},
+      {"Was it complete? Was it polite?", &Demo::judge_crawl},
+      {"What the archive holds", &Demo::show_archive},
+      {"Your own crawl", &Demo::show_next},
+  };
   tour_.open("Meguri, a tour",
              "All of it happens on this machine, without internet, in about a minute. Every "
              "number is measured in this run.");
@@ -355,7 +353,7 @@ class DemoCommand final : public Command {
   void declare(Options options) override {
     options.option("--keep", "DIR", keep_,
                    "Keep the files in this new folder (default: they are removed at the end)");
-    options.option("--pages", "N", pages_, "How many pages its web has (default: 3000)");
+    options.option("--pages", "N", pages_, "How many pages its web has (default: 2500)");
     options.flag("--json", json_, "Print one JSON object; the tour goes to stderr");
   }
 

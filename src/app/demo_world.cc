@@ -11,7 +11,7 @@
 namespace meguri::app {
 namespace {
 
-constexpr std::uint64_t kPagesPerHost = 30;
+constexpr std::uint64_t kPagesPerHost = 25;
 constexpr base::Duration kDelayMean = base::Duration::from_ms(300);
 constexpr std::array<std::string_view, 6> kLanguages = {"English", "Japanese", "German",
                                                         "French",  "Spanish",  "Russian"};

@@ -50,7 +50,8 @@ base::Error error_of_name(const std::string& host, const fetch::Resolved& resolv
   };
   switch (resolved.outcome) {
     case DnsOutcome::kNoSuchName:
-      return error(fmt::format("the name server knows no host {}; check how it is spelt", base::quoted(host)));
+      return error(fmt::format("the name server knows no host {}; check how it is spelt",
+                               base::quoted(host)));
     case DnsOutcome::kNoAddress:
       return error(fmt::format("the host {} has no address", base::quoted(host)));
     default:

@@ -75,7 +75,7 @@ void Tour::line(std::string_view text) {
   plain_live_at_.reset();
   is_after_gap_ = text.empty();
   out_.print("{}\n", text);
-  (void)out_.finish();  // a failure is kept, and said at the end
+  out_.flush();
 }
 
 void Tour::gap() {
@@ -158,7 +158,7 @@ void Tour::live(base::Ticks now, double share, std::string_view text) {
              base::cut_to_columns(text, columns));
   has_live_ = true;
   is_after_gap_ = false;
-  (void)out_.finish();
+  out_.flush();
 }
 
 std::string grouped(std::uint64_t number) {

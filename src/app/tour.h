@@ -35,8 +35,8 @@ class Tour {
   void say(std::string_view sentences);  // broken into lines
   void fact(std::string_view label, std::string_view value);
   void check(bool holds, std::string_view what);
-  void quote(std::string_view line);  // cut where the terminal ends
-  void command(std::string_view line);
+  void quote(std::string_view text);  // cut where the terminal ends
+  void command(std::string_view text);
   void gap();  // one empty line
 
   // How far something is, `share` of 1. On a terminal one line that is rewritten, elsewhere a line
