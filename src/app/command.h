@@ -39,6 +39,7 @@ std::unique_ptr<Command> make_add_command();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_canon_command();
 std::unique_ptr<Command> make_crawl_command();
+std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_hosts_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_pause_command();

@@ -5,6 +5,8 @@ namespace meguri::app {
 namespace {
 
 constexpr CommandEntry kCommands[] = {
+    {"demo", "See it at work, without internet, in a minute", "meguri demo --keep tour",
+     make_demo_command},
     {"crawl", "Visit pages and keep them in an archive",
      "meguri crawl https://www.example.com/ --archive example --once", make_crawl_command},
     {"status", "Say how a crawl stands, running or not", "meguri status example",
@@ -18,8 +20,8 @@ constexpr CommandEntry kCommands[] = {
     {"pause", "Let a crawl, or some of its hosts, rest", "meguri pause example www.example.com",
      make_pause_command},
     {"resume", "Let what was paused go on", "meguri resume example", make_resume_command},
-    {"inspect", "Show what Meguri sees in a document",
-     "meguri inspect --url https://example.com/a.html a.html", make_inspect_command},
+    {"inspect", "Show what Meguri sees in a page of the web or in a file",
+     "meguri inspect https://www.example.com/", make_inspect_command},
     {"robots", "Ask a robots.txt whether URLs may be visited",
      "meguri robots robots.txt https://example.com/private/", make_robots_command},
     {"canon", "Print the canonical form and the SURT key of URLs",

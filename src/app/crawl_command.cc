@@ -203,7 +203,7 @@ base::Status CrawlCommand::run(Output& out) {
   } else {
     out.print("{}", summary.to_string());
   }
-  return {};
+  return stopped_ ? base::Status() : standing.check_visited();
 }
 
 }  // namespace

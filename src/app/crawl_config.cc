@@ -61,7 +61,10 @@ bool holds_contact(std::string_view user_agent) {
 base::Result<std::string> canonical_seed(const std::string& seed) {
   const auto url = web::Url::parse(seed);
   if (!url || !url->is_http()) {
-    return base::fail(ErrorCode::kInvalid, "{} is no http or https URL", base::quoted(seed));
+    // What people type first.
+    const bool lacks_scheme = !url && web::Url::parse("https://" + seed).has_value();
+    return base::fail(ErrorCode::kInvalid, "{} is no http or https URL{}", base::quoted(seed),
+                      lacks_scheme ? "; write https:// or http:// before it" : "");
   }
   return web::canonical(*url).href();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace meguri::app {
 
@@ -57,6 +58,28 @@ nlohmann::json status_json(const crawl::RegistryCounts& counts,
   json["paused"] = access.paused;
   json["hosts_paused"] = access.hosts_paused;
   return json;
+}
+
+base::Status CrawlStanding::check_visited() const {
+  for (const std::uint64_t count : visited) {
+    if (count > 0) return {};
+  }
+  const auto is_refused = [this](crawl::Refusal refusal) {
+    return refused[static_cast<std::size_t>(refusal)] > 0;
+  };
+  std::string_view why =
+      "no seed is a page that may be visited; 'meguri inspect --offline URL' "
+      "says why";
+  if (is_refused(crawl::Refusal::kParked)) {
+    why = "hosts do not answer, or ask for too long a delay";
+  } else if (is_refused(crawl::Refusal::kForbidden)) {
+    why = "hosts have addresses that are not public; --allow-network allows them";
+  } else if (is_refused(crawl::Refusal::kUnresolved)) {
+    why = "hosts have no address; check how they are spelt, and the network";
+  } else if (is_refused(crawl::Refusal::kRobots)) {
+    why = "robots.txt forbids all of them";
+  }
+  return base::fail(base::ErrorCode::kFailed, "nothing was visited: {}", why);
 }
 
 }  // namespace meguri::app

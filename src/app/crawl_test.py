@@ -128,6 +128,7 @@ class WrongUse(testing.TestCase):
             ([seed, "--once"], "--archive DIR"),
             ([seed, *archive], "give --once"),
             (["nonsense", *archive, "--once"], "is no http or https URL"),
+            (["www.example.com", *archive, "--once"], "write https:// or http:// before it"),
             ([seed, *archive, "--once", "--scope", "world"], "--scope takes"),
             ([seed, *archive, "--once", "--include", "("], "("),
             ([seed, *archive, "--once", "--min-delay", "soon"], "--min-delay takes"),
@@ -137,6 +138,23 @@ class WrongUse(testing.TestCase):
             with self.subTest(arguments):
                 done = testing.run([MEGURI, "crawl", *arguments])
                 self.assert_says_one_sentence(done, 2, sentence)
+
+    def test_a_crawl_that_visits_nothing_says_why(self):
+        with VirtualWeb(*WORLD, *STANDING, "--delay", "0") as web:
+            for seed, network, sentence in (
+                (f"http://no-such-host.test:{web.port}/", "127.0.0.0/8", "how they are spelt"),
+                (web.ready["first"], "10.0.0.0/8", "--allow-network"),
+                ("http://127.0.0.1:1/", "127.0.0.0/8", "inspect --offline"),
+            ):
+                with self.subTest(seed):
+                    folder = os.path.join(self.folder, sentence.replace(" ", "-"))
+                    done = testing.run(
+                        [MEGURI, "crawl", seed, "--archive", folder, "--once", *FAST]
+                        + ["--dns", web.ready["dns"], "--allow-network", network]
+                    )
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn("nothing was visited: ", done.stderr)
+                    self.assertIn(sentence, done.stderr)
 
 
 if __name__ == "__main__":
