@@ -86,6 +86,7 @@ void HostTable::save_host(HostStore& store, HostIndex i) {
   flow::put_fixed(value, static_cast<std::uint64_t>(host.last_access.ms()));
   flow::put_fixed(value, static_cast<std::uint64_t>(host.last_duration.ms()));
   flow::put_fixed(value, host.errors);
+  flow::put_fixed(value, static_cast<std::uint64_t>(host.hold_until.ms()));
   store.put(kHostEntry + host.name, value);
   host.is_dirty = false;
 }
@@ -121,12 +122,15 @@ base::Status HostTable::load(std::string_view key, std::string_view value, std::
     if (name.size() > kNameBytesMax) return bad_entry(key);
     HostRecord& host = hosts_[host_of(name)];
     std::uint64_t last_duration = 0;
+    std::uint64_t hold_until = 0;
     if (!flow::take_fixed(value, last_access) || !flow::take_fixed(value, last_duration) ||
-        !flow::take_fixed(value, host.errors) || !value.empty()) {
+        !flow::take_fixed(value, host.errors) || !flow::take_fixed(value, hold_until) ||
+        !value.empty()) {
       return bad_entry(key);
     }
     host.last_duration = base::Duration::from_ms(static_cast<std::int64_t>(last_duration));
     host.last_access = base::Instant::from_ms(static_cast<std::int64_t>(last_access));
+    host.hold_until = base::Instant::from_ms(static_cast<std::int64_t>(hold_until));
     return {};
   }
   std::uint16_t port = 0;

@@ -59,6 +59,8 @@ struct HostRecord {
   base::Instant last_access;         // its end; zero: none
   base::Duration last_duration;      // of that access
   std::uint32_t errors = 0;          // visits in a row that were not answered
+  base::Instant hold_until;          // it asked to be left alone (Retry-After); zero: it did not
+  std::uint32_t name_failures = 0;   // questions for its address in a row that nobody answered
   std::vector<SiteIndex> sites;
   bool is_dirty = false;
 };

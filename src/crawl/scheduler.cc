@@ -107,6 +107,7 @@ void Scheduler::unpin(std::uint64_t host) {
 void Scheduler::on_end(AccessEnd&& end) {
   if (end.happened) {
     schedule_->finish(end.host, clock().ticks(), end.duration);
+    if (end.hold > base::Duration()) schedule_->hold(end.host, clock().ticks() + end.hold);
   } else {
     schedule_->call_off(end.host);
     ++counts_.called_off;
