@@ -89,6 +89,12 @@ class Judge {
     return facts;
   }
 
+  // What fails for now may be tried again.
+  static bool is_answered(const Access& access) {
+    const bool is_busy = access.status == 408 || access.status == 429 || access.status >= 500;
+    return access.bytes > 0 && !is_busy;
+  }
+
   void judge(std::size_t i) {
     const Access& access = log_[i];
     const HostFacts& facts = facts_of(access.host);
@@ -103,12 +109,11 @@ class Judge {
     if (!options_.seeds.empty() && !is_robots && !known_.contains(key)) {
       say(BreachKind::kUnlinked, i, fmt::format("nothing fetched before leads to {}", key));
     }
-    const bool is_answer = access.status != 429 && access.status < 500;
     if (!options_.once || is_robots) return;
-    if (fetched_.contains(key)) {
+    if (answered_.contains(key)) {
       say(BreachKind::kRepeated, i, fmt::format("{} was fetched before", key));
     }
-    if (is_answer) fetched_.insert(key);
+    if (is_answered(access)) answered_.insert(key);
   }
 
   void judge_host(std::size_t i, const HostFacts& facts) {
@@ -202,7 +207,7 @@ class Judge {
   std::unordered_map<std::string, Traffic> hosts_;
   std::unordered_map<std::string, Traffic> servers_;
   std::unordered_set<std::string> known_;
-  std::unordered_set<std::string> fetched_;
+  std::unordered_set<std::string> answered_;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
 };
 

@@ -23,7 +23,7 @@ enum class BreachKind : std::uint8_t {
   kCrawlDelay,     // sooner than the host's robots.txt asks for, once it must have been read
   kRobots,         // robots.txt forbids the target
   kUnlinked,       // nothing that was fetched before leads there, nofollow links not counted
-  kRepeated,       // fetched twice, where each page was to be fetched once and was answered
+  kRepeated,       // fetched again after it was answered, where each page was to be fetched once
 };
 inline constexpr std::size_t kBreachKinds = 8;
 
@@ -43,7 +43,7 @@ struct CheckOptions {
   base::Duration server_gap = base::Duration::seconds(1);
   std::size_t server_parallel = 1;
   base::Duration tolerance = base::Duration::from_ms(0);  // of clocks and networks
-  // No target is fetched twice, unless the server could not answer: 429 and 5xx may be tried again.
+  // No target is fetched again, but after no answer, 408, 429 or 5xx.
   bool once = false;
   std::vector<std::string> seeds;   // URLs; empty: links are not checked
   std::size_t breaches_max = 1000;  // kept; all are counted

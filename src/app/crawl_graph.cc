@@ -1,5 +1,9 @@
 #include "app/crawl_graph.h"
 
+#include <memory>
+
+#include "crawl/exclusion_file.h"
+
 namespace meguri::app {
 
 using namespace crawl;  // NOLINT(google-build-using-namespace): this file is about nothing else
@@ -12,10 +16,18 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   flow::Graph& graph = crawl.graph;
 
   const auto seeder = graph.add<Seeder>("seeder", {.split = Split::kSingle}, options.seeds);
-  const auto filter = graph.add<UrlFilter>("filter", {}, options.scope, options.seeds);
+  std::shared_ptr<ExclusionFile> exclusions;
+  if (!options.scope.exclusion_file.empty()) {
+    exclusions = std::make_shared<ExclusionFile>(options.scope.exclusion_file);
+    graph.add<ExclusionWatch>("exclusions", {.kind = Kind::kBlocking, .split = Split::kSingle},
+                              exclusions);
+  }
+  const auto filter = graph.add<UrlFilter>("filter", {.split = Split::kSingle}, options.scope,
+                                           options.seeds, exclusions);
   const auto registry = graph.add<Registry>("registry", {.split = Split::kKey}, options);
-  const auto hosts = graph.add<HostDirectory>(
-      "hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options, seams.addresses);
+  const auto hosts =
+      graph.add<HostDirectory>("hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options,
+                               seams.addresses, exclusions);
   const auto resolver = graph.add<Resolver>("resolver", {.kind = Kind::kPoller}, seams.make_dns);
   const auto scheduler =
       graph.add<Scheduler>("scheduler", {.split = Split::kKey}, options.schedule, options.access);

@@ -38,6 +38,40 @@ using base::Instant;
 
 inline constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
 
+// The home page of one host leads elsewhere; the rest is as it is.
+class RedirectingClient final : public fetch::HttpClient {
+ public:
+  RedirectingClient(std::unique_ptr<fetch::HttpClient> web, std::string host, std::string target)
+      : web_(std::move(web)), host_(std::move(host)), target_(std::move(target)) {}
+
+  void start(fetch::FetchRequest request) override {
+    if (request.host == host_ && request.target == "/") redirected_.insert(request.tag);
+    web_->start(std::move(request));
+  }
+  std::size_t capacity() const override { return web_->capacity(); }
+  std::size_t in_flight() const override { return web_->in_flight(); }
+  void poll(Duration wait) override { web_->poll(wait); }
+  void wake() override { web_->wake(); }
+  base::Ticks next_event() const override { return web_->next_event(); }
+  std::vector<fetch::Fetched> take() override {
+    std::vector<fetch::Fetched> all = web_->take();
+    for (fetch::Fetched& fetched : all) {
+      if (redirected_.erase(fetched.tag) == 0) continue;
+      fetched.status = 301;
+      fetched.response_head = "HTTP/1.1 301 Moved\r\nLocation: " + target_ + "\r\n\r\n";
+      fetched.body.clear();
+    }
+    return all;
+  }
+  void cancel_all(std::string_view reason) override { web_->cancel_all(reason); }
+
+ private:
+  std::unique_ptr<fetch::HttpClient> web_;
+  const std::string host_;
+  const std::string target_;
+  std::set<std::uint64_t> redirected_;
+};
+
 // A world, a crawler in it, and what the servers saw.
 class Crawl {
  public:
@@ -69,8 +103,10 @@ class Crawl {
     dns_.seed = http_.seed;
     CrawlSeams seams;
     seams.addresses = fetch::AddressPolicy({*fetch::Network::parse("127.0.0.0/8")});
-    seams.make_http = [this](const env::Clock& clock) {
-      return std::make_unique<sim::SimulatedHttpClient>(world_, clock, http_);
+    seams.make_http = [this](const env::Clock& clock) -> std::unique_ptr<fetch::HttpClient> {
+      auto client = std::make_unique<sim::SimulatedHttpClient>(world_, clock, http_);
+      if (redirects_from_.empty()) return client;
+      return std::make_unique<RedirectingClient>(std::move(client), redirects_from_, redirects_to_);
     };
     seams.make_dns = [this](const env::Clock& clock) {
       return std::make_unique<sim::SimulatedDns>(world_, clock, dns_);
@@ -83,6 +119,14 @@ class Crawl {
                             .epoch_every = Duration::seconds(5),
                             .seed = http_.seed},
         clock_);
+  }
+
+  std::string host_of_rank(std::uint64_t rank) const {
+    return world_.census().name_of(world_.census().host_of_rank(rank));
+  }
+  void redirect_home(std::string host, std::string target) {
+    redirects_from_ = std::move(host);
+    redirects_to_ = std::move(target);
   }
 
   flow::SimulationEngine& engine() { return *engine_; }
@@ -107,16 +151,14 @@ class Crawl {
     return rules;
   }
 
-  // What was led to and not fetched. Adverts show images by chance; sitemaps that only robots.txt
-  // names are not followed.
+  // What was led to and not fetched. Adverts show images by chance.
   std::vector<std::string> left_out() const {
     sim::ReachOptions reach;
     reach.seeds = options_.seeds;
     reach.hints = true;
     std::vector<std::string> targets;
     for (const sim::Lead& lead : sim::left_out(world_, log_, reach)) {
-      const bool counts = !lead.target.starts_with("/img/") && !lead.target.starts_with("/sitemap");
-      if (counts) targets.push_back(lead.host + lead.target);
+      if (!lead.target.starts_with("/img/")) targets.push_back(lead.host + lead.target);
     }
     return targets;
   }
@@ -130,6 +172,15 @@ class Crawl {
     const auto state = checkpoint.states.find("writer");
     if (state == checkpoint.states.end() || !state->second.starts_with('+')) return {};
     return visits_until(archive::WarcPosition::decode(state->second.substr(1)));
+  }
+
+  // Pages of which there is more than a failure.
+  std::set<std::string> answered() {
+    std::set<std::string> pages;
+    for (const archive::StoredVisit& visit : visits()) {
+      if (visit.kind != archive::StoredVisitKind::kFailure) pages.insert(visit.target_uri);
+    }
+    return pages;
   }
 
   // The pages in the WARC files, by URL, and how often each is there.
@@ -224,6 +275,8 @@ class Crawl {
   sim::SimulatedHttpOptions http_;
   sim::SimulatedDnsOptions dns_;
   std::vector<sim::Access> log_;
+  std::string redirects_from_;
+  std::string redirects_to_;
   std::optional<CrawlGraph> nodes_;
   std::unique_ptr<flow::SimulationEngine> engine_;
 };

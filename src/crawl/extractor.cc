@@ -1,14 +1,17 @@
 #include "crawl/extractor.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "crawl/fetcher.h"
 #include "crawl/link_offers.h"
+#include "crawl/retry_policy.h"
 #include "web/content_decoder.h"
 #include "web/content_type.h"
 #include "web/redirect.h"
+#include "web/xml_reader.h"
 
 namespace meguri::crawl {
 
@@ -63,7 +66,9 @@ Report report_of(const Answer& answer, const HostNews& news, VisitOutcome outcom
           .status = news.status,
           .fetch = news.fetch,
           .date = answer.fetched.times.started_utc,
-          .version = std::nullopt};
+          .version = std::nullopt,
+          .may_pass = may_pass(news.fetch, news.status),
+          .hold = news.hold};
 }
 
 // The body without its content coding, up to `bytes_max`; of a coding that breaks, what came
@@ -86,6 +91,14 @@ struct PlainBody {
   std::string_view text;
 };
 
+// What is read of a body. Sitemaps may be longer than pages, and come as any other type.
+std::uint64_t read_bytes_max(const web::HttpHead& head, std::uint64_t html_bytes_max) {
+  const auto type = web::content_type_of(head.fields);
+  const std::string essence = type ? type->essence() : "";
+  const bool is_html = essence == "text/html" || essence == "application/xhtml+xml";
+  return is_html ? html_bytes_max : std::max<std::uint64_t>(html_bytes_max, web::kXmlBytesMax);
+}
+
 }  // namespace
 
 Extractor::Extractor(const CrawlOptions& options) : options_(options) {}
@@ -101,6 +114,8 @@ void Extractor::on_answer(Answer&& answer) {
   Finding finding;
   finding.host = news_of(answer, url);
   finding.note = note_of(answer, parsed.head);
+  finding.host.hold =
+      hold_of(parsed.head.status, parsed.head.fields, answer.fetched.times.finished_utc);
   const bool is_answered = answer.fetched.outcome == FetchOutcome::kAnswered;
   if (!is_answered || parsed.head.status == 0 || !url) {
     take_failure(answer, parsed.head, finding);
@@ -133,8 +148,15 @@ void Extractor::take_failure(const Answer& answer, const web::HttpHead& head, Fi
 
 void Extractor::take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding) {
   finding.records = records_->of_answer(read, VisitOutcome::kChanged, random()).records;
+  // Half of the rules are none: what follows may forbid.
+  const fetch::Truncation truncation = read.answer.fetched.truncation;
+  if (truncation == fetch::Truncation::kDisconnect || truncation == fetch::Truncation::kTime) {
+    finding.host.status = 0;
+    return;
+  }
   if (read.head.status >= 200 && read.head.status < 300) {
     finding.host.robots = PlainBody(read, kRobotsBytesMax).text;
+    finding.candidates = sitemap_offers(finding.host.robots, url, read.answer.visit.page.candidate);
   }
   const auto location = web::redirect_target(read.head);
   if (!location) return;
@@ -148,8 +170,10 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   bool is_stored = true;
   if (outcome == VisitOutcome::kChanged) {
     const web::Page page = this->read(read, url);
-    finding.candidates = offers_of(page, candidate);
-    is_stored = options_.stores_noarchive || !page.directives.noarchive;
+    finding.candidates = offers_of(page, candidate, options_.obeys_nofollow);
+    is_stored = may_store(page.directives);
+    // Cut again at the same place it would be kUnchanged: that is how the server sends it.
+    finding.report->may_pass = read.answer.fetched.truncation == fetch::Truncation::kDisconnect;
   } else if (outcome == VisitOutcome::kRedirected) {
     const auto target = redirect_of(url, *web::redirect_target(read.head));
     auto offer = target ? redirect_offer(*target, candidate) : std::nullopt;
@@ -157,8 +181,8 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   }
   finding.note.is_stored = is_stored;
   if (!is_stored) {
-    finding.records = records_->of_failure(read.answer, "noarchive",
-                                           "the page asks not to be archived", random());
+    finding.records =
+        records_->of_failure(read.answer, "noarchive", "the page asks not to be kept", random());
     return;
   }
   VisitRecords::Kept kept = records_->of_answer(read, outcome, random());
@@ -169,8 +193,13 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   finding.records = std::move(kept.records);
 }
 
+bool Extractor::may_store(const web::RobotsDirectives& directives) const {
+  if (directives.noarchive && !options_.stores_noarchive) return false;
+  return !directives.noindex || options_.stores_noindex;
+}
+
 web::Page Extractor::read(const ReadAnswer& read, const web::Url& url) const {
-  const PlainBody body(read, options_.fetch.html_bytes_max);
+  const PlainBody body(read, read_bytes_max(read.head, options_.fetch.html_bytes_max));
   return web::read_page(body.text,
                         {.url = &url, .fields = &read.head.fields, .agent = options_.agent});
 }

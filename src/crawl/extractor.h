@@ -19,8 +19,9 @@ namespace meguri::crawl {
 // a response, a revisit, or metadata that say why there is neither. Only pages with new content are
 // read for links; bodies are decoded for that alone and stored as they came.
 //
-// A page that says noarchive, where these are not kept, is kChanged without a version: its links
-// count, and of its content only the fact is recorded.
+// A page that says noarchive or noindex, in its head or in X-Robots-Tag, where these are not kept,
+// is kChanged without a version: its links count, and of its content only the fact is recorded.
+// The sitemaps that a robots.txt names are candidates, as the links of a page are.
 class Extractor final : public flow::Module {
  public:
   explicit Extractor(const CrawlOptions& options);
@@ -35,6 +36,7 @@ class Extractor final : public flow::Module {
   void take_failure(const Answer& answer, const web::HttpHead& head, Finding& finding);
   void take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding);
   void take_page(const ReadAnswer& read, const web::Url& url, Finding& finding);
+  bool may_store(const web::RobotsDirectives& directives) const;
   web::Page read(const ReadAnswer& read, const web::Url& url) const;
 
   const CrawlOptions options_;

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "crawl/retry_policy.h"
 #include "crawl/server_key.h"
 #include "web/ascii.h"
+#include "web/http_head.h"
 #include "web/url.h"
 
 namespace meguri::crawl {
@@ -37,6 +39,13 @@ std::vector<fetch::RequestField> fields_of(const Visit& visit, const CrawlOption
     add("If-Modified-Since", visit.page.prior->last_modified);
   }
   return fields;
+}
+
+// Heads are read in the Extractor; this one too, because the host must not be asked meanwhile.
+base::Duration hold_of(const fetch::Fetched& fetched) {
+  if (fetched.status != 429 && fetched.status != 503) return {};
+  const auto parsed = web::parse_head(web::HeadKind::kResponse, fetched.response_head);
+  return crawl::hold_of(fetched.status, parsed.head.fields, fetched.times.finished_utc);
 }
 
 }  // namespace
@@ -138,7 +147,8 @@ void Fetcher::end(Visit&& visit, fetch::Fetched&& fetched) {
   ends.emit({.host = visit.host,
              .server = server_key_of(visit.address.address),
              .duration = fetched.times.finished - fetched.times.started,
-             .happened = has_happened(fetched)});
+             .happened = has_happened(fetched),
+             .hold = hold_of(fetched)});
   answers.emit({.visit = std::move(visit), .fetched = std::move(fetched)});
 }
 

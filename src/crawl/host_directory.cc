@@ -6,8 +6,10 @@
 
 #include "base/check.h"
 #include "crawl/host_facts.h"
+#include "crawl/retry_policy.h"
 #include "crawl/scheduler.h"
 #include "crawl/server_key.h"
+#include "web/http_fields.h"
 #include "web/redirect.h"
 #include "web/url.h"
 
@@ -70,6 +72,7 @@ base::Status HostDirectory::start() {
   if (instance_count() != 1) {
     return base::fail(base::ErrorCode::kInvalid, "{} cannot be divided into instances", name());
   }
+  if (exclusions_) RETURN_IF_ERROR(exclusions_->open(files()));
   started_ = clock().ticks();
   started_utc_ = clock().utc();
   if (state_dir().empty()) return {};
@@ -91,24 +94,31 @@ void HostDirectory::admit(DuePage&& page) {
   if (draining()) return refuse(page, Refusal::kInterrupted);
   const std::optional<web::Url> url = url_of(page.candidate.url);
   if (!url) return refuse(page, Refusal::kUnresolved);
+  if (is_excluded(*url)) return refuse(page, Refusal::kExcluded);
   const SiteIndex index = table_.site_of(*url, port_of(*url));
   SiteRecord& site = table_.site(index);
   HostRecord& host = table_.host(site.host);
   if (page.host_pages > 0) host.pages = page.host_pages;
   if (host.policy->is_skipped) return refuse(page, Refusal::kSkipped);
   if (is_forbidden_behind_proxy(host)) return refuse(page, Refusal::kForbidden);
+  if (const auto pause = pause_of(host, options_, clock().utc())) {
+    return refuse(page, pause->reason, pause->wait);
+  }
   if (!has_address(host)) {
     if (host.is_asking || clock().ticks() >= host.address_expires) {
       wait(host.waiting, std::move(page));
       return ask_name(host);
     }
-    const bool is_missing = host.address_state == AddressState::kMissing;
-    return refuse(page, is_missing ? Refusal::kUnresolved : Refusal::kForbidden);
+    const HostPause pause = pause_of_name(host, options_, clock().ticks());
+    return refuse(page, pause.reason, pause.wait);
   }
   if (!host.policy->obeys_robots) return visit_page(std::move(page), site);
   switch (step_of(site)) {
     case RobotsStep::kUse: break;
-    case RobotsStep::kRefuse: return refuse(page, Refusal::kParked);
+    case RobotsStep::kRefuse: {
+      const HostPause pause = pause_of_robots(site.robots, options_, clock().utc());
+      return refuse(page, pause.reason, pause.wait);
+    }
     case RobotsStep::kWait: wait(site.waiting, std::move(page)); return wait_for_robots(index);
     case RobotsStep::kAsk:
       wait(site.waiting, std::move(page));
@@ -131,9 +141,13 @@ void HostDirectory::wait(std::vector<DuePage>& line, DuePage&& page) {
   ++waiting_;
 }
 
-void HostDirectory::refuse(const DuePage& page, Refusal reason) {
+void HostDirectory::refuse(const DuePage& page, Refusal reason, base::Duration wait) {
   add_to(counters_.refused[static_cast<std::size_t>(reason)]);
-  refused.emit({page.id, reason});
+  refused.emit({.id = page.id, .reason = reason, .wait = wait});
+}
+
+bool HostDirectory::is_excluded(const web::Url& url) const {
+  return exclusions_ && exclusions_->list()->excludes(url);
 }
 
 void HostDirectory::visit_page(DuePage&& page, const SiteRecord& site) {
@@ -183,7 +197,10 @@ base::Ticks HostDirectory::not_before(const HostRecord& host) const {
   base::Duration wait = base::Duration::from_ms(own.ms);
   if (!own.ignores_duration) wait = std::max(wait, lasted * options_.access.duration_factor);
   const base::Duration rest = host.last_access + wait - clock().utc();
-  const base::Ticks rested = clock().ticks() + std::clamp(rest, base::Duration(), wait);
+  const base::Duration hold = host.hold_until - clock().utc();
+  const base::Ticks rested =
+      clock().ticks() + std::max(std::clamp(rest, base::Duration(), wait),
+                                 std::clamp(hold, base::Duration(), web::kRetryAfterMax));
   return own.ignores_duration ? rested : std::max(rested, not_before_since_restart(host));
 }
 
@@ -230,7 +247,12 @@ void HostDirectory::on_name(NameAnswer&& answer) {
 }
 
 void HostDirectory::take_address(HostRecord& host, const NameAnswer& answer) {
-  host.address_expires = clock().ticks() + std::clamp(answer.ttl, kAddressAgeMin, kAddressAgeMax);
+  const bool has_failed = !answer.is_found && answer.may_pass;
+  host.name_failures = has_failed ? host.name_failures + 1 : 0;
+  const base::Duration age = has_failed && host.name_failures < options_.tries_max
+                                 ? retry_wait(host.name_failures)
+                                 : std::clamp(answer.ttl, kAddressAgeMin, kAddressAgeMax);
+  host.address_expires = clock().ticks() + age;
   host.visits = 0;  // those that are still out keep their address at the Scheduler
   const auto allowed = std::ranges::find_if(
       answer.addresses, [this](const auto& address) { return policy_.allows(address); });
@@ -291,7 +313,11 @@ void HostDirectory::visit_robots(const std::string& text) {
   Visit visit;
   visit.purpose = Purpose::kRobots;
   visit.page.candidate.url = text;
-  visit.page.candidate.hops = trips_[text].wants.front().hops;
+  const Trip::Want& want = trips_[text].wants.front();
+  visit.page.candidate.hops = want.hops;
+  // What robots.txt leads to is as deep as the page that it is asked for.
+  const std::vector<DuePage>& line = table_.site(want.site).waiting;
+  if (!line.empty()) visit.page.candidate.depth = line.front().candidate.depth;
   visit.page.candidate.offer = Offer::kHint;
   visit.address.port = port_of(*url);
   visit.priority = Priority::kUrgent;
@@ -310,7 +336,9 @@ void HostDirectory::on_news(HostNews&& item) {
   }
   const auto remembered = base::Duration::from_ms(host.longest_duration.ms() / 4 * 3);
   host.longest_duration = std::max(remembered, item.duration);
-  host.errors = is_answered ? 0 : host.errors + 1;
+  if (item.hold > base::Duration()) host.hold_until = item.finished + item.hold;
+  if (is_answered) host.errors = 0;
+  if (is_silence(item.fetch)) ++host.errors;
   table_.touch_host(index);
   if (item.purpose != Purpose::kRobots) return;
   if (!is_answered) item.status = 0;
@@ -356,7 +384,7 @@ void HostDirectory::take_stray_robots(const HostNews& item) {
 // --- The last look.
 
 void HostDirectory::on_leaving(Visit&& visit) {
-  const std::optional<Refusal> reason = last_look(visit);
+  const std::optional<HostPause> reason = last_look(visit);
   if (!reason) {
     if (visit.purpose == Purpose::kPage) add_to(counters_.cleared);
     return cleared.emit(std::move(visit));
@@ -365,21 +393,26 @@ void HostDirectory::on_leaving(Visit&& visit) {
                    .server = server_key_of(visit.address.address),
                    .duration = {},
                    .happened = false});
-  if (visit.purpose == Purpose::kPage) refuse(visit.page, *reason);
+  if (visit.purpose == Purpose::kPage) refuse(visit.page, reason->reason, reason->wait);
 }
 
-std::optional<Refusal> HostDirectory::last_look(const Visit& visit) {
+std::optional<HostPause> HostDirectory::last_look(const Visit& visit) {
   const std::optional<web::Url> url = url_of(visit.page.candidate.url);
   CHECK(url, "a visit came back that was not made here");
   HostRecord& host = table_.host(table_.host_of(url->host()));
   if (host.visits > 0) --host.visits;
-  if (draining()) return Refusal::kInterrupted;
-  if (visit.purpose == Purpose::kRobots || !host.policy->obeys_robots) return {};
+  const auto because = [](Refusal reason) { return HostPause{.reason = reason}; };
+  if (draining()) return because(Refusal::kInterrupted);
+  if (visit.purpose == Purpose::kRobots) return {};
+  if (is_excluded(*url)) return because(Refusal::kExcluded);
+  if (const auto pause = pause_of(host, options_, clock().utc())) return pause;
+  if (!host.policy->obeys_robots) return {};
   const SiteRecord& site = table_.site(table_.site_of(*url, port_of(*url)));
-  if (step_of(site) != RobotsStep::kUse) return Refusal::kFull;  // it comes again, and waits
-  if (!site.robots.rules.check(target_of(*url)).allowed) return Refusal::kRobots;
-  if (host.crawl_delay_ms > options_.crawl_delay_max.ms()) return Refusal::kParked;
-  if (host.crawl_delay_ms > visit.wait_ms) return Refusal::kFull;  // it comes again, and rests
+  if (step_of(site) != RobotsStep::kUse) return because(Refusal::kFull);  // it comes again
+  if (!site.robots.rules.check(target_of(*url)).allowed) return because(Refusal::kRobots);
+  const base::Duration delay = base::Duration::from_ms(host.crawl_delay_ms);
+  if (delay > options_.crawl_delay_max) return because(Refusal::kParked);
+  if (host.crawl_delay_ms > visit.wait_ms) return because(Refusal::kFull);  // it rests before
   return {};
 }
 

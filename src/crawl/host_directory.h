@@ -18,6 +18,8 @@
 #include "base/time.h"
 #include "crawl/control_messages.h"
 #include "crawl/durable_log.h"
+#include "crawl/exclusion_file.h"
+#include "crawl/host_pause.h"
 #include "crawl/host_rules.h"
 #include "crawl/host_table.h"
 #include "crawl/messages.h"
@@ -43,7 +45,11 @@ struct HostCounts {
 //   address unknown → one NameQuestion for its host; robots.txt unknown or too old → one visit for
 //   its site (scheme, host, port), and at most one at a time to any URL; all its pages wait → a
 //   Visit to the Scheduler. When the Scheduler lets it go it comes back for a last look, because
-//   that may be hours later: by then robots.txt may have changed, or be too old.
+//   that may be hours later: by then robots.txt may have changed, or be too old, or the page be on
+//   the exclusion list.
+// Where a host cannot be asked for a while, its pages are sent back for that while (kLater), so
+// that they hold no credits: name servers that fail, robots.txt that cannot be had, visits that are
+// not answered (retry_policy.h), and Retry-After. After tries_max they are refused for good.
 // Every page leaves exactly once, cleared or refused. How many wait is bounded by the credits of
 // whoever sent them.
 //
@@ -56,8 +62,13 @@ struct HostCounts {
 // least one epoch. Durable: robots.txt, last access and errors, as of the last epoch.
 class HostDirectory final : public flow::Module {
  public:
-  HostDirectory(const CrawlOptions& options, fetch::AddressPolicy policy)
-      : options_(options), policy_(std::move(policy)), rules_(options) {}
+  // `exclusions` may be null.
+  HostDirectory(const CrawlOptions& options, fetch::AddressPolicy policy,
+                std::shared_ptr<ExclusionFile> exclusions = nullptr)
+      : options_(options),
+        policy_(std::move(policy)),
+        exclusions_(std::move(exclusions)),
+        rules_(options) {}
 
   static std::uint64_t key_of_page(const DuePage& page);
   static std::uint64_t key_of_name(const NameAnswer& answer) { return host_hash_of(answer.host); }
@@ -123,7 +134,8 @@ class HostDirectory final : public flow::Module {
   void admit(DuePage&& page);
   void admit_all(std::vector<DuePage>& pages);
   void wait(std::vector<DuePage>& line, DuePage&& page);
-  void refuse(const DuePage& page, Refusal reason);
+  void refuse(const DuePage& page, Refusal reason, base::Duration wait = {});
+  bool is_excluded(const web::Url& url) const;
   void visit_page(DuePage&& page, const SiteRecord& site);
   void send(Visit&& visit, HostRecord& host);
   base::Ticks not_before(const HostRecord& host) const;
@@ -145,11 +157,12 @@ class HostDirectory final : public flow::Module {
   void take_stray_robots(const HostNews& item);
 
   // The reason against a visit that is about to be made, if there is one.
-  std::optional<Refusal> last_look(const Visit& visit);
+  std::optional<HostPause> last_look(const Visit& visit);
   void give_all_back();
 
   const CrawlOptions options_;
   const fetch::AddressPolicy policy_;
+  const std::shared_ptr<ExclusionFile> exclusions_;
   HostRules rules_;
   HostTable table_{rules_};
   std::unordered_map<std::string, Trip> trips_;  // by URL

@@ -11,6 +11,7 @@
 
 #include "crawl/host_testing.h"
 #include "crawl/server_key.h"
+#include "crawl/retry_policy.h"
 
 namespace meguri::crawl {
 namespace {
@@ -107,9 +108,10 @@ TEST(HostDirectory, ParksAHostWhoseRobotsCannotBeHad) {
     answer_with(rig, reply);
     rig.run();
     EXPECT_EQ(count_of(rig, "parked"), 3U);
-    ASSERT_EQ(rig.world.accesses.size(), kRobotsTriesMax);
+    ASSERT_EQ(rig.world.accesses.size(), rig.options.tries_max);
     EXPECT_GE(rig.world.accesses[1].started, rig.world.accesses[0].ended + Duration::seconds(30));
     EXPECT_GE(rig.world.accesses[2].started, rig.world.accesses[1].ended + Duration::minutes(2));
+    EXPECT_GE(rig.world.accesses[3].started, rig.world.accesses[2].ended + Duration::minutes(10));
   }
 }
 
@@ -218,6 +220,114 @@ TEST(HostDirectory, RefusesHostsWithoutAnAddressWeMayUse) {
 }
 TEST(HostDirectoryThreads, RefuseHostsWithoutAnAddressWeMayUse) {
   check_unresolved(EngineKind::kThreads);
+}
+
+TEST(HostDirectory, AsksAgainWhenNameServersFail) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.dns_fails = [](const std::string&, std::size_t n) { return n < 3; };
+  const base::Ticks start = rig.clock.ticks();
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 3U);
+  EXPECT_EQ(rig.counts().names_asked, 4U);
+  EXPECT_GE(rig.world.accesses[0].started, start + Duration::minutes(21));
+  EXPECT_LE(rig.world.accesses[0].started, start + Duration::minutes(22));
+}
+
+TEST(HostDirectory, GivesANameUpThatNobodyAnswersFor) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.dns_fails = [](const std::string&, std::size_t) { return true; };
+  rig.run();
+  EXPECT_EQ(count_of(rig, "unresolved"), 3U);
+  EXPECT_EQ(rig.counts().names_asked, rig.options.tries_max);
+}
+
+// No page of it is tried for long, nor holds a credit meanwhile.
+TEST(HostDirectory, ParksAHostThatNeverAnswers) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  for (int i = 0; i < 60; ++i) rig.add_page("https://a.example.org/p" + std::to_string(i));
+  rig.world.page = [](const std::string&, std::size_t) {
+    return RobotsReply{.status = 0, .fetch = FetchOutcome::kConnectTimeout};
+  };
+  rig.run();
+  EXPECT_GT(count_of(rig, "parked"), 50U);
+  const std::size_t visits = rig.world.accesses.size() - 1;
+  EXPECT_GE(visits, kErrorsBeforeRest + rig.options.tries_max - 1);
+  EXPECT_LE(visits, kErrorsBeforeRest + rig.options.tries_max + 1);
+  EXPECT_GE(rig.world.accesses.back().started,
+            rig.world.accesses.front().ended + Duration::minutes(21));
+}
+
+TEST(HostDirectory, GoesOnWithAHostThatAnswersAgain) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  for (int i = 0; i < 20; ++i) rig.add_page("https://a.example.org/p" + std::to_string(i));
+  std::size_t visits = 0;
+  rig.world.page = [&](const std::string&, std::size_t) {
+    return ++visits <= 5 ? RobotsReply{.status = 0, .fetch = FetchOutcome::kReset}
+                         : RobotsReply{.status = 200};
+  };
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 23U);
+}
+
+TEST(HostDirectory, LeavesAHostAloneThatAsksForIt) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.hold = Duration::minutes(7);
+  rig.world.page = [](const std::string& url, std::size_t) {
+    return RobotsReply{.status = url == "https://a.example.org/" ? 503 : 200};
+  };
+  rig.run();
+  ASSERT_EQ(rig.world.accesses.size(), 4U);
+  EXPECT_EQ(rig.world.accesses[1].url, "https://a.example.org/");
+  EXPECT_GE(rig.world.accesses[2].started, rig.world.accesses[1].ended + Duration::minutes(7));
+  EXPECT_EQ(count_of(rig, "visited"), 3U);
+}
+
+TEST(HostDirectory, ParksAHostThatAsksForTooLongAHold) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.hold = Duration::hours(3);
+  rig.world.page = [](const std::string&, std::size_t) { return RobotsReply{.status = 503}; };
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 1U);
+  EXPECT_EQ(count_of(rig, "parked"), 2U);
+}
+
+TEST(HostDirectory, VisitsNothingThatIsOnTheExclusionList) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig, "a.example.org", 1);
+  add_site(rig, "b.example.org", 2);
+  rig.options.scope.exclusion_file = "exclude";
+  ASSERT_TRUE(env::write_file_atomically(rig.disk, "exclude",
+                                         "b.example.org\nhttp://a.example.org/private/\n"));
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 2U);
+  EXPECT_EQ(count_of(rig, "excluded"), 4U);
+  EXPECT_EQ(rig.world.visits_to("https://b.example.org/robots.txt"), 0U);
+}
+
+// Pages that wait at the Scheduler when their rule comes are not fetched.
+TEST(HostDirectory, RefusesAtTheLastLookWhatWasExcludedMeanwhile) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  for (int i = 0; i < 20; ++i) rig.add_page("https://a.example.org/p" + std::to_string(i));
+  rig.options.scope.exclusion_file = "exclude";
+  ASSERT_TRUE(env::write_file_atomically(rig.disk, "exclude", "# nothing yet\n"));
+  rig.start();
+  auto& engine = dynamic_cast<flow::SimulationEngine&>(*rig.engine);
+  ASSERT_TRUE(engine.run_for(Duration::seconds(30)));
+  ASSERT_TRUE(env::write_file_atomically(rig.disk, "exclude", "a.example.org\n"));
+  ASSERT_TRUE(engine.run_for(ExclusionWatch::kEvery + Duration::seconds(10)));
+  const std::size_t visits = rig.world.accesses.size();
+  EXPECT_GT(visits, 2U);
+  EXPECT_LT(visits, 15U);
+  ASSERT_TRUE(engine.run_until_quiet());
+  EXPECT_EQ(rig.world.accesses.size(), visits);
+  EXPECT_EQ(count_of(rig, "excluded"), 24U - visits);
 }
 
 TEST(HostDirectory, HoldsACrawlDelayInFull) {

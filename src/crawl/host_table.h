@@ -65,6 +65,8 @@ struct HostRecord {
   base::Duration last_duration;      // of that access
   base::Duration longest_duration;   // of late: with every access a quarter of it is forgotten
   std::uint32_t errors = 0;          // visits in a row that were not answered
+  base::Instant hold_until;          // it asked to be left alone (Retry-After); zero: it did not
+  std::uint32_t name_failures = 0;   // questions for its address in a row that nobody answered
   std::vector<SiteIndex> sites;
   bool is_dirty = false;
   std::uint32_t stored_bytes = 0;  // of its entry in the store; 0: it has none

@@ -22,7 +22,14 @@
 namespace meguri::crawl {
 
 // Why somebody offered a URL.
-enum class Offer : std::uint8_t { kSeed, kLink, kEmbed, kRedirect, kHint };
+enum class Offer : std::uint8_t {
+  kSeed,
+  kLink,
+  kEmbed,
+  kRedirect,
+  kHint,
+  kSitemap,  // named by a robots.txt, or by an index that was
+};
 
 std::string_view name_of(Offer offer);  // "seed"
 
@@ -33,6 +40,13 @@ struct Candidate {
   std::uint32_t depth = 0;  // links from a seed; embeds and redirects have the depth of their page
   std::uint8_t hops = 0;    // of the chain of redirects that led here
   Offer offer = Offer::kSeed;
+  Offer chain = Offer::kLink;  // of a redirect: as what the first page of its chain was offered
+
+  // The target of a seed's redirects counts as that seed. Embeds of a seed are as deep as it is, so
+  // that their depth would not tell the two apart.
+  bool is_seed() const {
+    return offer == Offer::kSeed || (offer == Offer::kRedirect && chain == Offer::kSeed);
+  }
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
@@ -84,7 +98,8 @@ struct AccessEnd {
   std::uint64_t host = 0;
   std::uint64_t server = 0;
   base::Duration duration;
-  bool happened = true;  // false: it was called off before anything was sent
+  bool happened = true;      // false: it was called off before anything was sent
+  base::Duration hold = {};  // the answer asks to be left alone for so long (Retry-After)
 };
 
 // Fetcher to Extractor.
@@ -112,6 +127,8 @@ struct Report {
   fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
   base::Instant date;
   std::optional<PriorVersion> version;  // of what was stored, or confirmed
+  bool may_pass = false;                // it failed in a way that another try may not
+  base::Duration hold = {};             // no such try before this is over (Retry-After)
 };
 
 // Why a due page was not visited. A page that is refused for good is done.
@@ -123,9 +140,11 @@ enum class Refusal : std::uint8_t {
   kParked,       // the host asks for a delay above the limit, or cannot be reached
   kInterrupted,  // the crawl ends; it comes again
   kSkipped,      // the configuration says that its host is not visited
+  kLater,        // its host cannot be asked now; it comes again after a while
+  kExcluded,     // it is on the exclusion list
 };
 
-inline constexpr std::size_t kRefusals = 7;
+inline constexpr std::size_t kRefusals = 9;
 
 std::string_view name_of(Refusal refusal);  // "robots"
 bool comes_again(Refusal refusal);
@@ -134,6 +153,7 @@ bool comes_again(Refusal refusal);
 struct Refused {
   base::Id id;
   Refusal reason = Refusal::kFull;
+  base::Duration wait = {};  // for kLater: no page of the host needs to come before
 };
 
 // ArchiveWriter to HostDirectory, after the records are durable: what an access told of its host.
@@ -145,8 +165,9 @@ struct HostNews {
   int status = 0;
   base::Instant finished;
   base::Duration duration;
-  std::string robots;    // the text, for a visit to robots.txt that was answered with 2xx
-  std::string redirect;  // where it was sent, absolute; empty: nowhere
+  std::string robots;        // the text, for a visit to robots.txt that was answered with 2xx
+  std::string redirect;      // where it was sent, absolute; empty: nowhere
+  base::Duration hold = {};  // from `finished` on the host wants to be left alone (Retry-After)
 };
 
 // HostDirectory to Resolver, and back.
@@ -158,7 +179,8 @@ struct NameAnswer {
   bool is_found = false;
   std::vector<fetch::IpAddress> addresses;
   base::Duration ttl;
-  std::string error;  // one sentence, when there is no address
+  std::string error;      // one sentence, when there is no address
+  bool may_pass = false;  // there is none because name servers failed, not because they said so
 };
 
 // A visit as the crawl log has it. Within a Finding it lacks its place in the WARC files, which

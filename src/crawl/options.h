@@ -32,7 +32,9 @@ struct ScopeOptions {
   std::uint32_t depth_max = 100;
   std::uint8_t hops_max = 10;  // of a chain of redirects
   bool embeds = true;
-  std::string exclusion_file = {};  // what is never visited, in a file; empty: none
+  // A file of what must not be visited, one rule a line (exclusion_list.h); read again whenever it
+  // changes. Empty: there is none.
+  std::string exclusion_file = {};
 };
 
 // What holds for some hosts instead of what holds for all. What is not set is as for all.
@@ -83,6 +85,10 @@ struct CrawlOptions {
   base::Duration robots_age_max = base::Duration::hours(24);
   base::Duration crawl_delay_max = base::Duration::hours(1);  // a host that asks for more is parked
 
+  // Visits to a page in all while they fail in a way that may pass, questions for an address
+  // likewise; see retry_policy.h. At least 1.
+  std::uint32_t tries_max = 4;
+
   fetch::FetchLimits fetch;
   std::size_t connections_max = 1024;
   std::uint16_t https_port = 443;  // where URLs without a port lead; the virtual web has others
@@ -91,6 +97,8 @@ struct CrawlOptions {
   std::string proxy;
   std::vector<std::string> no_proxy;  // hosts that are visited without it, as in HostRule::matches
   bool stores_noarchive = true;       // pages that say noarchive are kept
+  bool stores_noindex = true;    // pages that say noindex are kept
+  bool obeys_nofollow = true;    // of pages that say nofollow only embeds are visited
 
   archive::WarcFileOptions warc;
   // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.

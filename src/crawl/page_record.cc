@@ -95,7 +95,8 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
       take_fixed(bytes, record.visits) && take_enum(bytes, VisitOutcome::kError, record.outcome) &&
       take_enum(bytes, fetch::FetchOutcome::kLocalFailure, record.fetch) &&
       take_fixed(bytes, record.status) && take_instant(bytes, record.visited) &&
-      take_enum(bytes, Refusal::kSkipped, record.refusal) && take_fixed(bytes, has_prior) &&
+      take_fixed(bytes, record.failures) && take_instant(bytes, record.not_before) &&
+      take_enum(bytes, Refusal::kExcluded, record.refusal) && take_fixed(bytes, has_prior) &&
       has_prior <= 1;
   if (!whole) return false;
   record.prior.reset();
@@ -118,6 +119,8 @@ void Codec<crawl::PageRecord>::encode(const crawl::PageRecord& item, std::string
   put_fixed(out, static_cast<std::uint8_t>(item.fetch));
   put_fixed(out, item.status);
   crawl::put_instant(out, item.visited);
+  put_fixed(out, item.failures);
+  crawl::put_instant(out, item.not_before);
   put_fixed(out, static_cast<std::uint8_t>(item.refusal));
   put_fixed(out, static_cast<std::uint8_t>(item.prior ? 1 : 0));
   if (item.prior) crawl::put_prior(out, *item.prior);

@@ -32,6 +32,9 @@ struct PageRecord {
   base::Instant visited;
   std::optional<PriorVersion> prior;
 
+  std::uint32_t failures = 0;  // visits in a row that failed in a way that may pass
+  base::Instant not_before;    // of a page that waits for another try; zero: at any time
+
   Refusal refusal = Refusal::kFull;  // of a page that is refused
 
   bool is_done() const { return state != PageState::kWaiting; }

@@ -11,7 +11,8 @@ using Codec = flow::Codec<PageRecord>;
 
 PageRecord example(bool with_prior) {
   PageRecord record;
-  record.candidate = {"https://example.org/a", "https://example.org/", 3, 2, Offer::kRedirect};
+  record.candidate = {"https://example.org/a", "https://example.org/", 3, 2,
+                      Offer::kRedirect,        Offer::kEmbed};
   record.host = host_hash_of("example.org");
   record.order = 77;
   record.state = PageState::kVisited;
@@ -20,7 +21,9 @@ PageRecord example(bool with_prior) {
   record.fetch = fetch::FetchOutcome::kReset;
   record.status = 410;
   record.visited = base::Instant::from_ms(1'700'000'000'123);
-  record.refusal = Refusal::kParked;
+  record.failures = 3;
+  record.not_before = base::Instant::from_ms(1'700'000'900'123);
+  record.refusal = Refusal::kExcluded;
   if (!with_prior) return record;
   record.prior = PriorVersion{"\"tag\"", "Sun, 15 Nov 2026 08:09:10 GMT", {}, {}, {}};
   record.prior->digest.bytes[19] = 7;
@@ -49,7 +52,7 @@ TEST(PageRecord, RefusesBytesThatAreCutOrLonger) {
     EXPECT_FALSE(Codec::decode(std::string_view(bytes).substr(0, length), read)) << length;
   }
   EXPECT_FALSE(Codec::decode(bytes + "x", read));
-  bytes[0] = 1;  // an older version
+  bytes[0] = 1;  // another version
   EXPECT_FALSE(Codec::decode(bytes, read));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "crawl/retry_policy.h"
 #include "web/url.h"
 
 namespace meguri::crawl {
@@ -32,6 +33,8 @@ void subtract(RegistryCounts::Count& count) { add(count, std::uint64_t(-1)); }
 Registry::Registry(const CrawlOptions& options)
     : pages_max_total_(options.pages_max),
       per_host_max_total_(options.per_host_max),
+      tries_max_(std::max<std::uint32_t>(1, options.tries_max)),
+      hold_max_(options.crawl_delay_max),
       rules_(options) {}
 
 std::uint64_t Registry::share_of(std::uint64_t total) const {
@@ -58,6 +61,7 @@ base::Status Registry::load_pages() {
     base::Id id;
     Index host;
     std::size_t lane;
+    base::Instant not_before;
   };
   std::vector<Waiting> waiting;
   bool whole = true;
@@ -76,7 +80,7 @@ base::Status Registry::load_pages() {
     if (record.is_done()) {
       count_done(record, true);
     } else {
-      waiting.push_back({record.order, *id, host, lane_of(record.candidate)});
+      waiting.push_back({record.order, *id, host, lane_of(record.candidate), record.not_before});
     }
   });
   if (!whole) {
@@ -86,7 +90,11 @@ base::Status Registry::load_pages() {
   }
   std::ranges::sort(waiting, {}, [](const Waiting& page) { return std::tie(page.order, page.id); });
   for (const Waiting& page : waiting) {
-    queue_->push(page.host, page.lane, page.id);
+    if (page.not_before > clock().utc()) {
+      wait_until(page.not_before, page.id, page.host);
+    } else {
+      queue_->push(page.host, page.lane, page.id);
+    }
     count_waiting(page.host, 1);
   }
   counts_.hosts = queue_->hosts();
@@ -142,9 +150,11 @@ void Registry::on_candidate(Candidate&& item) {
 // its depth. It keeps its place.
 void Registry::offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate) {
   const Candidate& known = record.candidate;
-  const bool is_nearer =
-      std::tie(candidate.depth, candidate.hops) < std::tie(known.depth, known.hops);
-  if (record.is_done() || !is_nearer) return;
+  // Of two at the same place the seed counts, because the scope follows where it redirects to.
+  const auto place_of = [](const Candidate& page) {
+    return std::tuple(page.depth, page.hops, page.is_seed() ? 0 : 1);
+  };
+  if (record.is_done() || place_of(candidate) >= place_of(known)) return;
   record.candidate = std::move(candidate);
   store(id, record);
 }
@@ -213,9 +223,12 @@ std::optional<Index> Registry::come_home(const base::Id& id) {
 void Registry::on_report(Report&& item) {
   const auto host = come_home(item.id);
   auto record = find(item.id);
-  if (!record || (record->visits > 0 && item.date <= record->visited)) {
+  const bool was_waiting = record && !record->is_done();
+  const bool is_old = record && record->visits > 0 && item.date <= record->visited;
+  // What was out counts, even if the clock was set back between two tries.
+  if (!record || (is_old && !(host && was_waiting))) {
     add(counts_.reports_ignored);
-    return;  // visited before, so it was neither waiting nor out
+    return;
   }
   if (record->is_done()) {
     count_done(*record, false);
@@ -226,15 +239,36 @@ void Registry::on_report(Report&& item) {
       count_waiting(queue_->find_host(record->host), std::uint64_t(-1));
     }
   }
-  record->state = PageState::kVisited;
   ++record->visits;
   record->outcome = item.outcome;
   record->fetch = item.fetch;
   record->status = static_cast<std::uint16_t>(std::clamp(item.status, 0, 999));
-  record->visited = item.date;
+  record->visited = std::max(item.date, record->visited);
   if (item.version) record->prior = std::move(item.version);
+  record->failures = item.may_pass ? record->failures + 1 : 0;
+  if (was_waiting && may_try_again(item, *record)) {
+    record->not_before = item.date + std::max(retry_wait(record->failures), item.hold);
+    store(item.id, *record);
+    count_waiting(queue_->find_host(record->host), 1);
+    add(counts_.tries_failed);
+    if (host) wait_until(record->not_before, item.id, *host);
+    return;
+  }
+  record->state = PageState::kVisited;
   store(item.id, *record);
   count_done(*record, true);
+}
+
+bool Registry::may_try_again(const Report& item, const PageRecord& record) const {
+  return item.may_pass && record.failures < tries_max_ && item.hold <= hold_max_;
+}
+
+// A clock that was set back must not make the page wait for ever.
+void Registry::wait_until(base::Instant time, const base::Id& id, Index host) {
+  const base::Duration most = std::max(hold_max_, kRestMax);
+  const base::Duration wait = std::clamp(time - clock().utc(), base::Duration(), most);
+  later_.emplace(clock().ticks() + wait, id, host);
+  set_timer_for(clock().ticks() + wait);
 }
 
 void Registry::on_refused(Refused&& item) {
@@ -246,7 +280,8 @@ void Registry::on_refused(Refused&& item) {
   }
   subtract(counts_.in_flight);
   if (comes_again(item.reason)) {
-    wait_again(item.id, *record, *host);
+    const bool is_said = item.reason == Refusal::kLater;
+    wait_again(item.id, *record, *host, is_said ? std::clamp(item.wait, kRest, kRestMax) : kRest);
     return;
   }
   record->state = PageState::kRefused;
@@ -258,21 +293,39 @@ void Registry::on_refused(Refused&& item) {
 
 // At the end of its lane; and the host rests, else the page could be handed out and refused for
 // ever without any time going by.
-void Registry::wait_again(const base::Id& id, const PageRecord& record, Index host) {
+void Registry::wait_again(const base::Id& id, const PageRecord& record, Index host,
+                          base::Duration rest) {
   queue_->push(host, lane_of(record.candidate), id);
   count_waiting(host, 1);
   add(counts_.came_again);
   if (!queue_->rest(host)) return;
-  resting_.emplace_back(clock().ticks() + kRest, host);
-  if (resting_.size() == 1) set_timer(resting_.front().first, 0);
+  resting_.emplace(clock().ticks() + rest, host);
+  set_timer_for(clock().ticks() + rest);
+}
+
+void Registry::set_timer_for(base::Ticks at) {
+  if (at >= timer_at_) return;
+  timer_at_ = at;
+  set_timer(at, 0);
 }
 
 void Registry::on_timer(std::uint64_t /*tag*/) {
-  while (!resting_.empty() && resting_.front().first <= clock().ticks()) {
-    queue_->wake(resting_.front().second);
-    resting_.pop_front();
+  const base::Ticks now = clock().ticks();
+  if (now < timer_at_) return;  // one that was set before an earlier one was wanted
+  timer_at_ = base::Ticks::never();
+  while (!resting_.empty() && resting_.top().first <= now) {
+    queue_->wake(resting_.top().second);
+    resting_.pop();
   }
-  if (!resting_.empty()) set_timer(resting_.front().first, 0);
+  while (!later_.empty() && std::get<0>(later_.top()) <= now) {
+    const auto [at, id, host] = later_.top();
+    later_.pop();
+    const auto record = find(id);
+    CHECK(record, "a page waits that is not known");
+    if (!record->is_done()) queue_->push(host, lane_of(record->candidate), id);
+  }
+  if (!resting_.empty()) set_timer_for(resting_.top().first);
+  if (!later_.empty()) set_timer_for(std::get<0>(later_.top()));
 }
 
 // --- What goes out.

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,6 +48,7 @@ struct RegistryCounts {
   // Since the start of this process.
   Count handed_out{0};
   Count came_again{0};       // refused for now
+  Count tries_failed{0};     // visits that are to be made again
   Count offered_again{0};    // candidates that were known
   Count over_pages_max{0};   // candidates refused because there are enough pages,
   Count over_host_max{0};    // or enough of their host
@@ -55,6 +58,9 @@ struct RegistryCounts {
 // Split by page id. A page is handed out under a credit; it comes home by one Report or Refused,
 // and is out once at a time. Nothing is written when it leaves: after a crash all pages that are
 // not done wait again, in the order in which they were found.
+//
+// A page whose visit failed in a way that may pass waits for another try, tries_max in all; when
+// that is, is durable. A host that cannot be asked for a while rests, and all its pages with it.
 //
 // Lanes, first to last: embeds and targets of redirects, so that they follow their page soon;
 // seeds; their links; two levels more; the rest. Within a lane hosts take turns.
@@ -88,8 +94,9 @@ class Registry final : public flow::Module {
   // What is known of a page. Only while nothing runs.
   std::optional<PageRecord> find(const base::Id& id) const;
 
-  // A host that was full is left alone for this long.
+  // A host that was full is left alone for this long, and at most this long where it is said.
   static constexpr base::Duration kRest = base::Duration::seconds(1);
+  static constexpr base::Duration kRestMax = base::Duration::hours(1);
 
  private:
   static constexpr int kHandOutAtOnce = 256;
@@ -121,7 +128,10 @@ class Registry final : public flow::Module {
   void register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash);
   void offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate);
   std::optional<Index> come_home(const base::Id& id);
-  void wait_again(const base::Id& id, const PageRecord& record, Index host);
+  void wait_again(const base::Id& id, const PageRecord& record, Index host, base::Duration rest);
+  bool may_try_again(const Report& item, const PageRecord& record) const;
+  void wait_until(base::Instant time, const base::Id& id, Index host);
+  void set_timer_for(base::Ticks at);
   bool hand_out_one();
   void store(const base::Id& id, const PageRecord& record);
   void note_host(Index host, const base::Id& page);
@@ -131,6 +141,8 @@ class Registry final : public flow::Module {
 
   const std::uint64_t pages_max_total_;
   const std::uint64_t per_host_max_total_;
+  const std::uint32_t tries_max_;
+  const base::Duration hold_max_;  // a page that must wait longer for its next try is given up
   HostRules rules_;
   // This instance's; known from start() on.
   std::uint64_t pages_max_ = 0;
@@ -140,9 +152,15 @@ class Registry final : public flow::Module {
   std::unique_ptr<DueQueue> queue_;
   std::vector<base::Id> host_pages_;  // one page of each host, which tells its name
   std::unordered_map<base::Id, Index, IdHash> in_flight_;  // with its host
-  std::deque<std::pair<base::Ticks, Index>> resting_;      // hosts, by when they wake
   std::vector<bool> is_paused_;                            // by host
   std::uint64_t paused_waiting_ = 0;  // of the waiting pages, those of paused hosts
+  using Resting = std::pair<base::Ticks, Index>;
+  using Later = std::tuple<base::Ticks, base::Id, Index>;
+  template <typename T>
+  using FirstOf = std::priority_queue<T, std::vector<T>, std::greater<>>;
+  FirstOf<Resting> resting_;                     // hosts, by when they wake
+  FirstOf<Later> later_;                         // pages, by when they may be tried again
+  base::Ticks timer_at_ = base::Ticks::never();  // the earliest that is set
   std::uint64_t next_order_ = 0;
   std::string encoded_;
   RegistryCounts counts_;

@@ -191,6 +191,7 @@ void Scheduler::on_end(AccessEnd&& end) {
     const bool ignores_duration = pin != pins_.end() && pin->second.ignores_duration;
     schedule_->finish(end.host, clock().ticks(),
                       ignores_duration ? base::Duration() : end.duration);
+    if (end.hold > base::Duration()) schedule_->hold(end.host, clock().ticks() + end.hold);
   } else {
     schedule_->call_off(end.host);
     ++counts_.called_off;
