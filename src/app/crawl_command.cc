@@ -16,6 +16,7 @@
 #include "app/crawl_graph.h"
 #include "app/crawl_metrics.h"
 #include "app/crawl_snapshot.h"
+#include "app/crawl_standing.h"
 #include "app/crawl_summary.h"
 #include "app/crawl_view.h"
 #include "app/metrics_server.h"
@@ -203,7 +204,8 @@ base::Status CrawlCommand::run(Output& out) {
   } else {
     out.print("{}", summary.to_string());
   }
-  return stopped_ ? base::Status() : standing.check_visited();
+  if (stopped_) return {};
+  return CrawlStanding::of(engine.module(nodes.registry).counts()).check_visited();
 }
 
 }  // namespace
