@@ -63,6 +63,7 @@ Extractor::Extractor(const CrawlOptions& options) : options_(options) {}
 
 base::Status Extractor::start() {
   records_ = std::make_unique<VisitRecords>(options_.warc.records);
+  offered_.emplace(options_.offers_remembered);
   return {};
 }
 
@@ -115,9 +116,9 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   finding.report = report_of(read.answer, finding.host, outcome);
   bool is_stored = true;
   if (outcome == VisitOutcome::kChanged) {
-    const web::Page page = this->read(read, url);
-    finding.candidates = offers_of(page, candidate);
+    web::Page page = this->read(read, url);
     is_stored = options_.stores_noarchive || !page.directives.noarchive;
+    finding.candidates = offers_of(std::move(page), candidate, &*offered_, clock().ticks());
   } else if (outcome == VisitOutcome::kRedirected) {
     const auto target = redirect_of(url, *web::redirect_target(read.head));
     auto offer = target ? redirect_offer(*target, candidate) : std::nullopt;

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "crawl/messages.h"
+#include "crawl/offer_memory.h"
 #include "web/page.h"
 #include "web/url.h"
 
@@ -16,7 +18,9 @@ namespace meguri::crawl {
 // is as deep as the page. A URL named in several ways is an embed before a link, and a link before
 // a hint, since scopes ask less of embeds. Where the page says nofollow, only embeds are offered.
 // The targets of forms are not: they are asked for with values, if at all.
-std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from);
+// Without those that `memory` says were offered just now; null: all.
+std::vector<Candidate> offers_of(web::Page&& page, const Candidate& from,
+                                 OfferMemory* memory = nullptr, base::Ticks now = {});
 
 // Where `page_url` redirects to by `location`, absolute and canonical. Nullopt: to nothing that
 // can be fetched.

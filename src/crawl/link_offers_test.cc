@@ -23,9 +23,9 @@ std::vector<std::string> offers_in(std::string_view body,
   web::FieldList fields;
   fields.add("Content-Type", content_type);
   if (!x_robots_tag.empty()) fields.add("X-Robots-Tag", x_robots_tag);
-  const web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
+  web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
   std::vector<std::string> texts;
-  for (const Candidate& offer : offers_of(page, from_page)) {
+  for (const Candidate& offer : offers_of(std::move(page), from_page)) {
     EXPECT_EQ(offer.via, from_page.url);
     EXPECT_EQ(offer.hops, 0);
     texts.push_back(fmt::format("{} {} {}", name_of(offer.offer), offer.depth, offer.url));

@@ -53,6 +53,7 @@ struct CrawlOptions {
 
   fetch::FetchLimits fetch;
   std::size_t connections_max = 1024;
+  std::size_t offers_remembered = 131'072;  // links found lately, which are not followed again
   std::uint16_t https_port = 443;  // where URLs without a port lead; the virtual web has others
   std::uint16_t http_port = 80;
   bool stores_noarchive = true;  // pages that say noarchive are kept

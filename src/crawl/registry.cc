@@ -126,9 +126,9 @@ void Registry::count_done(const PageRecord& record, bool more) {
 
 void Registry::on_candidate(Candidate&& item) {
   const base::Id id = page_id_of(item.url);
-  if (auto known = find(id)) {
+  if (const auto known = pages_->find(page_key_of(id))) {
     add(counts_.offered_again);
-    offer_again(id, std::move(*known), std::move(item));
+    offer_again(id, *known, std::move(item));
     return;
   }
   const auto url = web::Url::parse(item.url);
@@ -139,13 +139,15 @@ void Registry::on_candidate(Candidate&& item) {
 
 // A page that waits is visited as what it is nearest to the seeds as, because its links inherit
 // its depth. It keeps its place.
-void Registry::offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate) {
-  const Candidate& known = record.candidate;
+void Registry::offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate) {
+  const auto known = glance_of(encoded);
+  CHECK(known, "a page was stored that is none");
   const bool is_nearer =
-      std::tie(candidate.depth, candidate.hops) < std::tie(known.depth, known.hops);
-  if (record.is_done() || !is_nearer) return;
-  record.candidate = std::move(candidate);
-  store(id, record);
+      std::tie(candidate.depth, candidate.hops) < std::tie(known->depth, known->hops);
+  if (known->state != PageState::kWaiting || !is_nearer) return;
+  auto record = find(id);
+  record->candidate = std::move(candidate);
+  store(id, *record);
 }
 
 bool Registry::has_room_for(std::uint64_t host_hash) {

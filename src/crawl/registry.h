@@ -104,7 +104,7 @@ class Registry final : public flow::Module {
   void count_done(const PageRecord& record, bool more);
   bool has_room_for(std::uint64_t host_hash);
   void register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash);
-  void offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate);
+  void offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate);
   std::optional<Index> come_home(const base::Id& id);
   void wait_again(const base::Id& id, const PageRecord& record, Index host);
   bool hand_out_one();

@@ -43,7 +43,7 @@ void Seeder::emit_seed(const std::string& seed) {
   }
   Candidate candidate;
   candidate.url = web::canonical(*url).href();
-  const std::string key = page_key_of(page_id_of(candidate.url));
+  const PageKey key = page_key_of(page_id_of(candidate.url));
   if (done_->find(key)) return;
   done_->put(key, {});
   ++emitted_;

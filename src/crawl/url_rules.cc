@@ -135,9 +135,9 @@ bool UrlRules::is_near(const Candidate& candidate, const web::Url& url) const {
 }
 
 std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) const {
-  const auto parsed = web::Url::parse(candidate.url);
+  auto parsed = web::Url::parse(candidate.url);
   if (!parsed) return UrlReason::kNotAUrl;
-  const web::Url url = web::canonical(*parsed);
+  const web::Url url = web::canonical(*std::move(parsed));
   const web::UrlFilterLimits limits = {.allow_intranet = allow_intranet_, .year_now = year_now};
   if (const auto refusal = web::check(url, limits)) return reason_of(*refusal);
   if (candidate.depth > depth_max_) return UrlReason::kDepth;
@@ -146,7 +146,7 @@ std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) con
   if (!is_near(candidate, url)) return UrlReason::kScope;
   if (!includes_.empty() && !is_found(includes_, url.href())) return UrlReason::kNotIncluded;
   if (is_found(excludes_, url.href())) return UrlReason::kExcluded;
-  candidate.url = url.href();
+  if (candidate.url != url.href()) candidate.url = url.href();
   return std::nullopt;
 }
 
