@@ -38,7 +38,7 @@ class Pages(scrapy.Spider):
 process = CrawlerProcess({
     "LOG_LEVEL": "ERROR", "ROBOTSTXT_OBEY": False, "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64, "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False,
-    "DOWNLOAD_DELAY": 0,
+    "DOWNLOAD_DELAY": 0, "REDIRECT_ENABLED": False, "HTTPERROR_ALLOW_ALL": True,
 })
 process.crawl(Pages)
 process.start()
@@ -81,8 +81,8 @@ base::Result<PeerCost> measure_wget(const WebProcess& web, const std::vector<Sam
   write_text(dir + "/wget.list", list_of(pages));
   const ChildEnd end =
       run_program({"env", "-u", "no_proxy", "-u", "NO_PROXY", "wget", "-q", "-e", "use_proxy=yes",
-                   "-e", "http_proxy=" + proxy_of(web), "--tries=1", "-O", "/dev/null", "-i",
-                   dir + "/wget.list", "--warc-file=" + dir + "/wget"});
+                   "-e", "http_proxy=" + proxy_of(web), "--tries=1", "--max-redirect=0", "-O",
+                   "/dev/null", "-i", dir + "/wget.list", "--warc-file=" + dir + "/wget"});
   std::ifstream warc(dir + "/wget.warc.gz", std::ios::ate);
   // It ends with an error if one page of thousands was one.
   if (!warc || warc.tellg() < static_cast<std::streamoff>(pages.size() * 100)) {

@@ -14,7 +14,7 @@ TEST(OfferMemory, KnowsWhatWasOfferedWithinItsAge) {
   OfferMemory memory(16);
   EXPECT_FALSE(memory.was_offered(page, 3, start));
   EXPECT_TRUE(memory.was_offered(page, 3, start));
-  const base::Ticks almost = start + OfferMemory::kAge - base::Duration::from_ms(1);
+  const base::Ticks almost = start + (OfferMemory::kAge - base::Duration::from_ms(1));
   EXPECT_TRUE(memory.was_offered(page, 3, almost));
   EXPECT_FALSE(memory.was_offered(page, 3, start + OfferMemory::kAge));
   EXPECT_TRUE(memory.was_offered(page, 3, start + OfferMemory::kAge));
