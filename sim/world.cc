@@ -254,7 +254,8 @@ std::string World::robots_of(const Site& site, const Origin& origin) const {
     }
   }
   text += fmt::format("Allow: {}\n", site.address_of(1 % std::max<std::uint64_t>(site.pages(), 1)));
-  if (dice.chance(0.2)) text += fmt::format("Crawl-delay: {}\n", 1 + dice.below(20));
+  const bool asks_delay = dice.chance(0.2) && options_.crawl_delays;
+  if (asks_delay) text += fmt::format("Crawl-delay: {}\n", 1 + dice.below(20));
   text += "\nUser-agent: badbot\nUser-agent: worsebot\nDisallow: /\n";
   if (site.sitemap() != SitemapHabit::kNone) {
     text += fmt::format("\nSitemap: {}/sitemap.xml{}\n", origin.text(),

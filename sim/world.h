@@ -23,6 +23,7 @@ struct WorldOptions {
   CensusOptions census;
   base::Instant start;  // when the world begins; pages that are invented have a past before it
   base::Duration delay_mean = base::Duration::from_ms(850);  // of answers; 0: none wait
+  bool crawl_delays = true;  // robots.txt of some hosts asks for one
 
   // Pages change as those of the trace did, each as one of them that is chosen by chance, instead
   // of by a process. The trace's first second is the world's start, so that a crawl sees all of its

@@ -32,10 +32,10 @@ using testing::Crawl;
 // as if nothing had gone wrong. If not, a page whose visit failed leads nowhere, and the archive
 // must hold exactly what is reached without it; then bodies that are cut and names that are not
 // found, whose effect cannot be told from outside, are left out.
-constexpr bool kFailuresAreRetried = false;
+constexpr bool kFailuresAreRetried = true;
 
 // Whether the crawl reads the sitemaps that robots.txt names.
-constexpr bool kReadsSitemaps = false;
+constexpr bool kReadsSitemaps = true;
 
 constexpr int kLives = 6;
 

@@ -105,6 +105,7 @@ Extractor::Extractor(const CrawlOptions& options) : options_(options) {}
 
 base::Status Extractor::start() {
   records_ = std::make_unique<VisitRecords>(options_.warc.records);
+  offered_.emplace(options_.offers_remembered);
   return {};
 }
 
@@ -169,9 +170,10 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   finding.report = report_of(read.answer, finding.host, outcome);
   bool is_stored = true;
   if (outcome == VisitOutcome::kChanged) {
-    const web::Page page = this->read(read, url);
-    finding.candidates = offers_of(page, candidate, options_.obeys_nofollow);
+    web::Page page = this->read(read, url);
     is_stored = may_store(page.directives);
+    finding.candidates = offers_of(std::move(page), candidate, options_.obeys_nofollow,
+                                   &*offered_, clock().ticks());
     // Cut again at the same place it would be kUnchanged: that is how the server sends it.
     finding.report->may_pass = read.answer.fetched.truncation == fetch::Truncation::kDisconnect;
   } else if (outcome == VisitOutcome::kRedirected) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -44,26 +45,47 @@ std::uint32_t depth_below(std::uint32_t depth) {
   return depth == std::numeric_limits<std::uint32_t>::max() ? depth : depth + 1;
 }
 
+// What else than its URL decides whether an offer is taken. An embed may be so because of the page
+// that has it: scopes look at that page's host, or at its URL up to the last slash of the path.
+std::uint64_t circumstances_of(const Candidate& offer, std::uint64_t folder) {
+  return static_cast<std::uint64_t>(offer.offer) + (offer.offer == Offer::kEmbed ? folder : 0);
+}
+
+void forget_repeated(const Candidate& from, OfferMemory& memory, base::Ticks now,
+                     const std::vector<base::Id>& ids, std::vector<Candidate>& offers) {
+  const std::string_view path = std::string_view(from.url).substr(0, from.url.find('?'));
+  const std::uint64_t folder = base::hash64(path.substr(0, path.rfind('/') + 1));
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    base::Id what = ids[i];
+    what.high ^= base::mix64(circumstances_of(offers[i], folder));
+    if (memory.was_offered(what, offers[i].depth, now)) continue;
+    if (kept != i) offers[kept] = std::move(offers[i]);
+    ++kept;
+  }
+  offers.resize(kept);
+}
+
 }  // namespace
 
-std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from,
-                                 bool obeys_nofollow) {
+std::vector<Candidate> offers_of(web::Page&& page, const Candidate& from, bool obeys_nofollow,
+                                 OfferMemory* memory, base::Ticks now) {
   const bool is_nofollow = obeys_nofollow && page.directives.nofollow;
   const bool is_index = page.format == web::PageFormat::kSitemapIndex && is_sitemap(from);
   std::vector<Candidate> offers;
   offers.reserve(page.links.size());
-  std::vector<std::uint64_t> hashes;  // of their URLs
-  hashes.reserve(page.links.size());
+  std::vector<base::Id> ids;  // of their URLs
+  ids.reserve(page.links.size());
   IndexTable seen;
-  for (const web::PageLink& link : page.links) {
+  for (web::PageLink& link : page.links) {
     const auto offer = offer_of(link, is_nofollow, is_index);
     if (!offer) continue;
-    const web::Url url = web::canonical(link.url);
+    const web::Url url = web::canonical(std::move(link.url));
     if (url.href() == from.url) continue;
     const bool is_level = *offer == Offer::kEmbed || *offer == Offer::kSitemap;
     const auto depth = is_level ? from.depth : depth_below(from.depth);
-    const std::uint64_t hash = base::hash64(url.href());
-    const Index earlier = seen.find(hash, [&hashes](Index i) { return hashes[i]; });
+    const base::Id id = page_id_of(url.href());
+    const Index earlier = seen.find(id.low, [&ids](Index i) { return ids[i].low; });
     if (earlier != kNoIndex) {
       Candidate& known = offers[earlier];
       if (strength_of(*offer) <= strength_of(known.offer)) continue;
@@ -71,11 +93,12 @@ std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from,
       known.depth = depth;
       continue;
     }
-    seen.insert(hash, static_cast<Index>(offers.size()));
-    hashes.push_back(hash);
-    offers.push_back(
-        {.url = url.href(), .via = from.url, .depth = depth, .hops = 0, .offer = *offer});
+    seen.insert(id.low, static_cast<Index>(offers.size()));
+    ids.push_back(id);
+    offers.push_back({.url = url.href(), .via = {}, .depth = depth, .hops = 0, .offer = *offer});
   }
+  if (memory != nullptr) forget_repeated(from, *memory, now, ids, offers);
+  for (Candidate& offer : offers) offer.via = from.url;
   return offers;
 }
 

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "crawl/messages.h"
+#include "crawl/offer_memory.h"
 #include "web/page.h"
 #include "web/url.h"
 
@@ -17,8 +19,10 @@ namespace meguri::crawl {
 // a hint, since scopes ask less of embeds. Where the page says nofollow and that is obeyed, only
 // embeds are offered. The targets of forms are not: they are asked for with values, if at all.
 // What an index of sitemaps names are sitemaps, if the index was visited as one.
-std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from,
-                                 bool obeys_nofollow = true);
+// Without those that `memory` says were offered just now; null: all.
+std::vector<Candidate> offers_of(web::Page&& page, const Candidate& from,
+                                 bool obeys_nofollow = true, OfferMemory* memory = nullptr,
+                                 base::Ticks now = {});
 
 // The sitemaps that a robots.txt names, canonical, each once. They are as deep as `from`, the visit
 // to robots.txt, so that what they list is one below.

@@ -24,9 +24,9 @@ std::vector<std::string> offers_in(std::string_view body,
   web::FieldList fields;
   fields.add("Content-Type", content_type);
   if (!x_robots_tag.empty()) fields.add("X-Robots-Tag", x_robots_tag);
-  const web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
+  web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
   std::vector<std::string> texts;
-  for (const Candidate& offer : offers_of(page, from, obeys_nofollow)) {
+  for (const Candidate& offer : offers_of(std::move(page), from, obeys_nofollow)) {
     EXPECT_EQ(offer.via, from.url);
     EXPECT_EQ(offer.hops, 0);
     texts.push_back(fmt::format("{} {} {}", name_of(offer.offer), offer.depth, offer.url));

@@ -91,6 +91,7 @@ struct CrawlOptions {
 
   fetch::FetchLimits fetch;
   std::size_t connections_max = 1024;
+  std::size_t offers_remembered = 131'072;  // links found lately, which are not followed again
   std::uint16_t https_port = 443;  // where URLs without a port lead; the virtual web has others
   std::uint16_t http_port = 80;
   // "http://proxy:3128" or "socks5h://…"; empty: none. The proxy finds the addresses of hosts.

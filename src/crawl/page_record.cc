@@ -4,11 +4,11 @@
 
 namespace meguri::crawl {
 
-std::string page_key_of(const base::Id& id) {
-  std::string key;
-  flow::put_fixed(key, id.high);
-  flow::put_fixed(key, id.low);
-  return key;
+PageKey::PageKey(const base::Id& id) {
+  for (unsigned i = 0; i < 8; ++i) {  // as put_fixed() has it
+    bytes_[i] = static_cast<char>(id.high >> (8 * i));
+    bytes_[8 + i] = static_cast<char>(id.low >> (8 * i));
+  }
 }
 
 std::optional<base::Id> id_of_page_key(std::string_view key) {
@@ -103,7 +103,26 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
   return has_prior == 0 || take_prior(bytes, record.prior.emplace());
 }
 
+// Version, host and order stand before the state, and the candidate's URLs before its last fields.
+constexpr std::size_t kStateAt = 1 + 8 + 8;
+constexpr std::size_t kCandidateEndBytes = 4 + 1 + 1 + 1;
+
 }  // namespace
+
+std::optional<PageGlance> glance_of(std::string_view record) {
+  if (record.size() < kStateAt + 1 + kCandidateEndBytes) return std::nullopt;
+  PageGlance glance;
+  Candidate last;
+  std::string_view state = record.substr(kStateAt);
+  std::string_view end = record.substr(record.size() - kCandidateEndBytes);
+  const bool whole = take_enum(state, PageState::kRefused, glance.state) &&
+                     take_fixed(end, glance.depth) && take_fixed(end, glance.hops) &&
+                     take_enum(end, Offer::kSitemap, last.offer) &&
+                     take_enum(end, Offer::kSitemap, last.chain);
+  if (!whole) return std::nullopt;
+  glance.is_seed = last.is_seed();
+  return glance;
+}
 
 }  // namespace meguri::crawl
 

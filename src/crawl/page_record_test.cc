@@ -56,9 +56,24 @@ TEST(PageRecord, RefusesBytesThatAreCutOrLonger) {
   EXPECT_FALSE(Codec::decode(bytes, read));
 }
 
+TEST(PageRecord, IsSeenAtAGlance) {
+  PageRecord record;
+  record.candidate = {.url = "http://example.org/", .via = "", .depth = 7, .hops = 3};
+  record.state = PageState::kVisited;
+  record.prior.emplace().etag = "\"tag\"";
+  std::string bytes;
+  flow::Codec<PageRecord>::encode(record, bytes);
+  const auto glance = glance_of(bytes);
+  ASSERT_TRUE(glance);
+  EXPECT_EQ(glance->state, PageState::kVisited);
+  EXPECT_EQ(glance->depth, 7U);
+  EXPECT_EQ(glance->hops, 3);
+  EXPECT_FALSE(glance_of("short"));
+}
+
 TEST(PageRecord, KeysAreIds) {
   const base::Id id = page_id_of("https://example.org/");
-  const std::string key = page_key_of(id);
+  const std::string key(std::string_view(page_key_of(id)));
   EXPECT_EQ(key.size(), 16U);
   EXPECT_EQ(id_of_page_key(key), id);
   EXPECT_FALSE(id_of_page_key(key + "x"));

@@ -135,9 +135,9 @@ void Registry::count_done(const PageRecord& record, bool more) {
 
 void Registry::on_candidate(Candidate&& item) {
   const base::Id id = page_id_of(item.url);
-  if (auto known = find(id)) {
+  if (const auto known = pages_->find(page_key_of(id))) {
     add(counts_.offered_again);
-    offer_again(id, std::move(*known), std::move(item));
+    offer_again(id, *known, std::move(item));
     return;
   }
   const auto url = web::Url::parse(item.url);
@@ -148,15 +148,16 @@ void Registry::on_candidate(Candidate&& item) {
 
 // A page that waits is visited as what it is nearest to the seeds as, because its links inherit
 // its depth. It keeps its place.
-void Registry::offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate) {
-  const Candidate& known = record.candidate;
+void Registry::offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate) {
+  const auto known = glance_of(encoded);
+  CHECK(known, "a page was stored that is none");
   // Of two at the same place the seed counts, because the scope follows where it redirects to.
-  const auto place_of = [](const Candidate& page) {
-    return std::tuple(page.depth, page.hops, page.is_seed() ? 0 : 1);
-  };
-  if (record.is_done() || place_of(candidate) >= place_of(known)) return;
-  record.candidate = std::move(candidate);
-  store(id, record);
+  const std::tuple offered(candidate.depth, candidate.hops, candidate.is_seed() ? 0 : 1);
+  const bool is_nearer = offered < std::tuple(known->depth, known->hops, known->is_seed ? 0 : 1);
+  if (known->state != PageState::kWaiting || !is_nearer) return;
+  auto record = find(id);
+  record->candidate = std::move(candidate);
+  store(id, *record);
 }
 
 std::uint64_t Registry::host_limit_of(const HostPolicy& policy) const {

@@ -126,7 +126,7 @@ class Registry final : public flow::Module {
   Index host_of(const Candidate& candidate, std::uint64_t host_hash);
   void count_waiting(Index host, std::uint64_t n);
   void register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash);
-  void offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate);
+  void offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate);
   std::optional<Index> come_home(const base::Id& id);
   void wait_again(const base::Id& id, const PageRecord& record, Index host, base::Duration rest);
   bool may_try_again(const Report& item, const PageRecord& record) const;

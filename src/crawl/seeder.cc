@@ -57,7 +57,7 @@ Seeder::Fate Seeder::emit_seed(const std::string& seed) {
   }
   Candidate candidate;
   candidate.url = web::canonical(*url).href();
-  const std::string key = page_key_of(page_id_of(candidate.url));
+  const PageKey key = page_key_of(page_id_of(candidate.url));
   if (done_->find(key)) return Fate::kKnown;
   done_->put(key, {});
   ++emitted_;

@@ -160,9 +160,9 @@ bool UrlRules::is_near(const Candidate& candidate, const web::Url& url) const {
 }
 
 std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) const {
-  const auto parsed = web::Url::parse(candidate.url);
+  auto parsed = web::Url::parse(candidate.url);
   if (!parsed) return UrlReason::kNotAUrl;
-  const web::Url url = web::canonical(*parsed);
+  const web::Url url = web::canonical(*std::move(parsed));
   const bool is_given = candidate.offer == Offer::kSeed;
   const web::UrlFilterLimits limits = {.allow_intranet = allow_intranet_ || is_given,
                                        .year_now = year_now};
@@ -173,7 +173,7 @@ std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) con
   if (!is_near(candidate, url)) return UrlReason::kScope;
   if (!includes_.empty() && !is_found(includes_, url.href())) return UrlReason::kNotIncluded;
   if (is_found(excludes_, url.href())) return UrlReason::kExcluded;
-  candidate.url = url.href();
+  if (candidate.url != url.href()) candidate.url = url.href();
   return std::nullopt;
 }
 

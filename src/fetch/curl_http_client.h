@@ -14,8 +14,8 @@
 //    the options say. libcurl tries a second connection where a kept one turns out to be dead.
 //  * TLS: certificates are checked against libcurl's built-in bundle file, which Debian sets to its
 //    own (ca-certificates), read once a day. The folder of single certificates beside it is not
-//    used: reading it takes 40 ms a connection. Sessions are resumed from the last eight servers,
-//    which is libcurl's limit.
+//    used: reading it takes 40 ms a connection. Sessions are resumed (fetch/tls_sessions.h),
+//    of as many hosts as the options say.
 //  * Memory: bodies are kept whole. When those in flight together exceed `bodies_bytes_max`, all
 //    transfers but one pause; so the bound is that and one body.
 #pragma once
@@ -39,6 +39,7 @@ struct CurlOptions {
   std::size_t in_flight_max = 5'000;
   std::uint64_t bodies_bytes_max = std::uint64_t{1} << 30;
   std::size_t kept_connections_max = 256;
+  std::size_t tls_sessions_max = 2'048;  // the last of as many hosts; each takes some kilobytes
   base::Duration kept_connection_idle_max = base::Duration::seconds(30);
   base::Duration real_limit_min = base::Duration::seconds(1);
   std::string ca_file;       // PEM; empty: libcurl's own bundle

@@ -126,8 +126,8 @@ void CurlTransfer::set_constant_options() {
   set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
   set(CURLOPT_HTTP_TRANSFER_DECODING, 1L);
   set(CURLOPT_BUFFERSIZE, kReadBytes);
-  set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);  // only addresses are "resolved"
-  set(CURLOPT_SHARE, shared_.share);
+  set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);                 // only addresses are "resolved"
+  set(CURLOPT_SSL_SESSIONID_CACHE, 0L);               // we keep sessions ourselves
   set(CURLOPT_CONNECTTIMEOUT_MS, 24L * 3600 * 1000);  // we keep the limits ourselves
   const auto idle =
       duration_cast<std::chrono::seconds>(shared_.real_limit(options.kept_connection_idle_max));
@@ -407,7 +407,10 @@ curl_socket_t CurlTransfer::on_open(void* self, curlsocktype /*purpose*/, curl_s
 CURLcode CurlTransfer::on_tls(CURL* /*easy*/, void* tls_context, void* self) {
   auto* const transfer = static_cast<CurlTransfer*>(self);
   transfer->tls_ns_ = transfer->shared_.clock.nanoseconds();
-  X509_STORE* const store = ::SSL_CTX_get_cert_store(static_cast<SSL_CTX*>(tls_context));
+  auto* const context = static_cast<SSL_CTX*>(tls_context);
+  const FetchRequest& request = transfer->request_;
+  transfer->shared_.sessions.use(context, fmt::format("{}:{}", request.host, request.port));
+  X509_STORE* const store = ::SSL_CTX_get_cert_store(context);
   // The store outlives the connection, and takes no certificate twice.
   for (const Certificate& certificate : transfer->shared_.extra_certificates) {
     ::X509_STORE_add_cert(store, certificate.get());

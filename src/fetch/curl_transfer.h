@@ -18,6 +18,7 @@
 #include "env/clock.h"
 #include "fetch/curl_http_client.h"
 #include "fetch/http_client.h"
+#include "fetch/tls_sessions.h"
 
 struct x509_st;
 
@@ -37,7 +38,7 @@ base::Result<std::vector<Certificate>> parse_certificates(std::string_view pem);
 struct CurlShared {
   const env::Clock& clock;
   const CurlOptions options;
-  CURLSH* share = nullptr;  // TLS sessions
+  TlsSessions sessions;
   std::vector<Certificate> extra_certificates;
 
   std::uint64_t bodies_bytes = 0;    // of transfers in flight

@@ -17,7 +17,7 @@ using base::Status;
 Engine::Engine(Graph graph, EngineOptions options)
     : graph_(std::move(graph)), options_(std::move(options)) {
   CHECK(options_.clock != nullptr);
-  services_ = {options_.clock, options_.files, options_.state_dir};
+  services_ = {options_.clock, options_.files, options_.state_dir, options_.counts_cpu};
 }
 
 Engine::~Engine() = default;
@@ -246,7 +246,8 @@ Metrics Engine::metrics() const {
   for_each_instance([&](const Instance& instance) {
     const InstanceCounters& c = instance.counters();
     metrics.instances.push_back({instance.label(), c.items_in, c.items_out, c.runs, c.runs_full,
-                                 c.backlog, static_cast<double>(c.busy_ns) / 1e9});
+                                 c.backlog, static_cast<double>(c.busy_ns) / 1e9,
+                                 static_cast<double>(c.cpu_ns) / 1e9});
   });
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const EdgeSpec& spec = graph_.edges()[i];

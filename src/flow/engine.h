@@ -26,6 +26,7 @@ struct EngineOptions {
   std::string state_dir = {};
   base::Duration epoch_every{};  // zero: an epoch ends only when it is asked for
   std::uint64_t seed = 1;
+  bool counts_cpu = false;  // fills InstanceMetrics::cpu_seconds, at two system calls a run
 };
 
 struct InstanceMetrics {
@@ -36,6 +37,7 @@ struct InstanceMetrics {
   std::uint64_t runs_full = 0;  // runs that ended because an output was full
   std::uint64_t backlog = 0;    // items the module holds
   double busy_seconds = 0;
+  double cpu_seconds = 0;  // where the engine counts them, with a poller's poll()
 };
 
 struct EdgeMetrics {

@@ -33,6 +33,7 @@ struct Services {
   const env::Clock* clock = nullptr;
   env::FileSystem* files = nullptr;  // null where the graph keeps nothing on disk
   std::string state_dir;             // the folder for spill files and the checkpoint
+  bool counts_cpu = false;           // of each instance, for the metrics
 };
 
 // Wakes an instance from any thread: it is run soon and its produce() called. May outlive nothing:
