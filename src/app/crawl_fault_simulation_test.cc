@@ -42,6 +42,7 @@ constexpr int kLives = 6;
 class FaultyCrawl {
  public:
   explicit FaultyCrawl(std::uint64_t seed) : random_(seed), crawl_(seed, 6, 40, true) {
+    crawl_.options().tries_max = 12;  // by chance several fail in a row
     // Half of the webs have a network that can be trusted, so that what disks do is seen alone.
     if (random_.below(2) == 0) return;
     crawl_.http().refused_chance = 0.04;
