@@ -56,7 +56,7 @@ void CrawlArguments::declare(Options options) {
 
 base::Result<std::string> CrawlArguments::init(const std::string& archive,
                                                env::FileSystem& files) const {
-  const std::string path = archive + std::string(kConfigName);
+  std::string path = archive + std::string(kConfigName);
   ASSIGN_OR_RETURN(const bool exists, files.exists(path));
   if (exists) {
     return base::fail(base::ErrorCode::kExists, "{} is there already; it is left as it is", path);

@@ -15,7 +15,9 @@ constexpr std::string_view kBelow = "*.";
 std::optional<std::string> canonical_host(std::string_view name) {
   const std::string text = "http://" + std::string(name) + "/";
   const auto url = web::Url::parse(text);
-  if (!url || url->host().empty() || url->port() || url->path() != "/") return std::nullopt;
+  if (!url || url->host().empty() || url->path() != "/") return std::nullopt;
+  const bool has_port = name.starts_with('[') ? !name.ends_with(']') : name.find(':') != name.npos;
+  if (has_port) return std::nullopt;
   if (name.find_first_of("/@?#*") != name.npos) return std::nullopt;
   return std::string(url->host());
 }
