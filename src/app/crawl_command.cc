@@ -56,6 +56,9 @@ class CrawlCommand final : public Command {
                     const StopSignals& signals);
   void show(const CrawlWatch& watch, bool is_stopping, CrawlView& view,
             base::Progress& progress) const;
+  base::Result<std::unique_ptr<MetricsServer>> serve_metrics(
+      const std::atomic<const CrawlWatch*>& running) const;
+  base::Status print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const;
 
   CrawlArguments arguments_;
   std::string archive_;
@@ -120,6 +123,19 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlWatch& wa
   return status;
 }
 
+// Null: nobody asked for them.
+base::Result<std::unique_ptr<MetricsServer>> CrawlCommand::serve_metrics(
+    const std::atomic<const CrawlWatch*>& running) const {
+  if (metrics_.empty()) return nullptr;
+  const auto text = [&running] {
+    const CrawlWatch* const watch = running;
+    return watch == nullptr ? std::string("# the crawl begins\n") : metrics_text(watch->look());
+  };
+  ASSIGN_OR_RETURN(auto server, MetricsServer::start(metrics_, text));
+  base::Console::standard_error().write_line("metrics at " + server->url());
+  return server;
+}
+
 base::Status CrawlCommand::run(Output& out) {
   if (archive_.empty()) {
     return base::fail(base::ErrorCode::kInvalid,
@@ -145,20 +161,17 @@ base::Status CrawlCommand::run(Output& out) {
                                                      .epoch_every = kEpoch});
   std::optional<CrawlWatch> watch;
   std::atomic<const CrawlWatch*> running = nullptr;  // to the watch, once there is one
-  std::unique_ptr<MetricsServer> server;  // before the crawl begins: its port may be taken
-  if (!metrics_.empty()) {
-    ASSIGN_OR_RETURN(server, MetricsServer::start(metrics_, [&running] {
-                       const CrawlWatch* const now = running;
-                       return now == nullptr ? std::string("# the crawl begins\n")
-                                             : metrics_text(now->look());
-                     }));
-    base::Console::standard_error().write_line("metrics at " + server->url());
-  }
+  // Before the crawl begins: its port may be taken.
+  ASSIGN_OR_RETURN(const std::unique_ptr<MetricsServer> server, serve_metrics(running));
   RETURN_IF_ERROR(engine.start());
   running = &watch.emplace(engine, nodes, *clock, files, archive_);
   RETURN_IF_ERROR(work(engine, *watch, signals));
+  return print_end(watch->look(), files, out);
+}
+
+base::Status CrawlCommand::print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const {
   ASSIGN_OR_RETURN(const CrawlSummary summary,
-                   CrawlSummary::of(watch->look(), files, archive_, !stopped_));
+                   CrawlSummary::of(std::move(end), files, archive_, !stopped_));
   if (json_) {
     out.print("{}\n", summary.to_json().dump());
   } else {
