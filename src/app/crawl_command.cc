@@ -58,6 +58,9 @@ class CrawlCommand final : public Command {
                     Duration time_max);
   void show(const CrawlWatch& watch, bool is_stopping, CrawlView& view,
             base::Progress& progress) const;
+  base::Result<std::unique_ptr<MetricsServer>> serve_metrics(
+      const std::string& address, const std::atomic<const CrawlWatch*>& running) const;
+  base::Status print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const;
 
   CrawlArguments arguments_;
   std::string archive_;
@@ -117,13 +120,13 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlWatch& wa
 
 // Null: nobody asked for them.
 base::Result<std::unique_ptr<MetricsServer>> CrawlCommand::serve_metrics(
-    const std::atomic<const CrawlWatch*>& running) const {
-  if (metrics_.empty()) return nullptr;
+    const std::string& address, const std::atomic<const CrawlWatch*>& running) const {
+  if (address.empty()) return nullptr;
   const auto text = [&running] {
     const CrawlWatch* const watch = running;
     return watch == nullptr ? std::string("# the crawl begins\n") : metrics_text(watch->look());
   };
-  ASSIGN_OR_RETURN(auto server, MetricsServer::start(metrics_, text));
+  ASSIGN_OR_RETURN(auto server, MetricsServer::start(address, text));
   base::Console::standard_error().write_line("metrics at " + server->url());
   return server;
 }
@@ -173,15 +176,9 @@ base::Status CrawlCommand::run(Output& out) {
                                                      .epoch_every = kEpoch});
   std::optional<CrawlWatch> watch;
   std::atomic<const CrawlWatch*> running = nullptr;  // to the watch, once there is one
-  std::unique_ptr<MetricsServer> metrics;            // before the crawl begins: its port may be taken
-  if (!config.metrics.empty()) {
-    ASSIGN_OR_RETURN(metrics, MetricsServer::start(config.metrics, [&running] {
-                       const CrawlWatch* const now = running;
-                       return now == nullptr ? std::string("# the crawl begins\n")
-                                             : metrics_text(now->look());
-                     }));
-    base::Console::standard_error().write_line("metrics at " + metrics->url());
-  }
+  // Before the crawl begins: its port may be taken.
+  ASSIGN_OR_RETURN(const std::unique_ptr<MetricsServer> metrics,
+                   serve_metrics(config.metrics, running));
   RETURN_IF_ERROR(engine.start());
   running = &watch.emplace(engine, nodes, *clock, files, archive_);
   ControlService service(archive_, files, *clock, nodes.mailbox, [&] {
@@ -197,15 +194,19 @@ base::Status CrawlCommand::run(Output& out) {
     }
     RETURN_IF_ERROR(work(engine, *watch, signals, config.time_max));
   }
+  return print_end(watch->look(), files, out);
+}
+
+base::Status CrawlCommand::print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const {
+  const CrawlStanding standing = end.standing;
   ASSIGN_OR_RETURN(const CrawlSummary summary,
-                   CrawlSummary::of(watch->look(), files, archive_, !stopped_));
+                   CrawlSummary::of(std::move(end), files, archive_, !stopped_));
   if (json_) {
     out.print("{}\n", summary.to_json().dump());
   } else {
     out.print("{}", summary.to_string());
   }
-  if (stopped_) return {};
-  return CrawlStanding::of(engine.module(nodes.registry).counts()).check_visited();
+  return stopped_ ? base::Status() : standing.check_visited();
 }
 
 }  // namespace

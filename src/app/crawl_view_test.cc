@@ -184,7 +184,7 @@ TEST(CrawlSummary, TellsHowItWentAndHowToGoOn) {
             "  received  250.0 kB, 0 B in the archive\n"
             "  failures  3 reset\n"
             "  failing   bad.test (3)\n"
-            "  slowest   slow.test (12.0s)\n"
+            "  slowest   slow.test (12s)\n"
             "  archive   here/warc: 1 WARC file, 1.5 MB\n"
             "  log       here/logs/crawl.jsonl\n"
             "stopped before the end, 150 pages are left; the same command goes on\n");

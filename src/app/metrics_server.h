@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "fetch/address.h"
 
-struct MHD_Daemon;
+struct MHD_Daemon;  // NOLINT(readability-identifier-naming): libmicrohttpd's
 
 namespace meguri::app {
 

@@ -265,7 +265,7 @@ class Progress(Observed):
             env={**os.environ, "TERM": "xterm", **environment},
         )
         os.close(program)
-        written, deadline = b"", time.monotonic() + 60
+        written, deadline, is_stopped = b"", time.monotonic() + 60, False
         while time.monotonic() < deadline:
             if select.select([terminal], [], [], 0.2)[0]:
                 try:
@@ -273,8 +273,9 @@ class Progress(Observed):
                 except OSError:  # the other end is closed
                     break
                 written += part
-            if b"for their delay" in written or b"for its delay" in written:
+            if not is_stopped and re.search(rb"for (its|their) delay", written):
                 crawl.send_signal(signal.SIGINT)
+                is_stopped = True
         self.assertEqual(crawl.wait(timeout=60), 0)
         os.close(terminal)
         return written.decode()

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kToLineStart = "\r";
 constexpr std::string_view kClearToLineEnd = "\x1b[K";
+constexpr std::string_view kClearLine = "\x1b[2K";
 constexpr std::string_view kClearToScreenEnd = "\x1b[J";
 constexpr std::string_view kUsualStyle = "\x1b[0m";
 constexpr std::size_t kUsualColumns = 80;
@@ -130,15 +131,19 @@ std::size_t Console::columns() const {
 
 // From the end of the last live line to the begin of the first. A terminal that became narrower has
 // folded the lines that are longer than its rows are now. It remembers that, and would join what is
-// written there when it is wide again, so that the rows are cleared.
+// written there when it is wide again, so that each row is cleared.
 std::string Console::to_first_live() const {
   const std::size_t width = columns() + 1;
   std::size_t rows = 0;
   for (const std::size_t drawn : drawn_) rows += drawn == 0 ? 1 : (drawn + width - 1) / width;
-  std::string bytes(kToLineStart);
-  if (rows > 1) bytes += fmt::format("\x1b[{}A", rows - 1);
-  if (!drawn_.empty() && drawn_within_ != width) bytes += kClearToScreenEnd;
-  return bytes;
+  std::string to_first(kToLineStart);
+  if (rows > 1) to_first += fmt::format("\x1b[{}A", rows - 1);
+  if (rows == 0 || drawn_within_ == width) return to_first;
+  std::string bytes = to_first;
+  for (std::size_t row = 0; row < rows; ++row) {
+    bytes.append(row == 0 ? "" : "\n").append(kClearLine);
+  }
+  return bytes + to_first;
 }
 
 // From the begin of the first line on. Each line is written over the old one and only its rest is

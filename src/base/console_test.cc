@@ -112,7 +112,8 @@ std::vector<std::string> shown(std::string_view bytes) {
     const char c = bytes.front();
     bytes.remove_prefix(1);
     if (c == '\n') {
-      lines.resize(std::max(lines.size(), ++row + 1));
+      ++row;
+      lines.resize(std::max(lines.size(), row + 1));
       column = 0;
     } else if (c == '\r') {
       column = 0;
@@ -218,7 +219,8 @@ TEST(Console, FindsItsLiveLinesAgainWhenANarrowerTerminalFoldsThem) {
   console.show_live(lines);
   screen.resize(10);  // the lines take 3, 1 and 3 rows now
   console.show_live(lines);
-  EXPECT_TRUE(screen.writes().back().starts_with("\r\x1b[6A\x1b[J")) << screen.writes().back();
+  EXPECT_TRUE(screen.writes().back().starts_with("\r\x1b[6A\x1b[2K\n\x1b[2K\n"))
+      << screen.writes().back();
 }
 
 TEST(Console, UsesColoursOnlyWhereTheyAreWanted) {
@@ -274,9 +276,10 @@ TEST(Console, OnAPseudoterminalTheLiveLineIsRewrittenAndFollowsTheWidth) {
     console.write_line("another");
   }
   const std::string bytes = terminal.everything_shown();
-  EXPECT_EQ(shown(bytes), (Lines{"a log line", "another", ""}));
   EXPECT_TRUE(bytes.contains("\ra live line that is\x1b[K"));
-  EXPECT_TRUE(bytes.contains("\ra live li\x1b[K"));
+  // By then the terminal had folded that line into two rows.
+  EXPECT_TRUE(bytes.contains("\r\x1b[1A\x1b[2K\n\x1b[2K\r\x1b[1Aa live li\x1b[K")) << bytes;
+  EXPECT_TRUE(bytes.ends_with("\ranother\x1b[K\na live li\x1b[K\x1b[J\r\x1b[J")) << bytes;
 }
 
 TEST(Console, ADumbTerminalIsNone) {
