@@ -62,6 +62,18 @@ std::string language_name(const std::string& code) {
   return found == names.end() ? code : found->second;
 }
 
+std::string robots_text(const WorldFacts& facts) {
+  std::string text = "on " + counted(facts.hosts_with_robots, "host");
+  if (facts.hosts_with_delay > 0) {
+    text += fmt::format("; {} for a delay, of up to {:.0f} s",
+                        facts.hosts_with_delay == 1
+                            ? "1 asks"
+                            : fmt::format("{} of them ask", facts.hosts_with_delay),
+                        facts.delay_max.in_seconds());
+  }
+  return text;
+}
+
 // One tour, in steps that build on each other.
 class Demo {
  public:
@@ -86,6 +98,7 @@ class Demo {
   DemoRun::Watcher watcher();
   void check(bool holds, const std::string& name, const std::string& what);
   void show_verdict(const CrawlJudgement& judgement);
+  void keep_numbers(const CrawlJudgement& judgement);
   void show_page(const KeptPage& page);
 
   Tour& tour_;
@@ -152,15 +165,7 @@ base::Status Demo::show_web() {
                          facts.hosts_with_wrong_charset == 1
                              ? "1 host declares"
                              : counted(facts.hosts_with_wrong_charset, "host") + " declare"));
-  std::string robots = "on " + counted(facts.hosts_with_robots, "host");
-  if (facts.hosts_with_delay > 0) {
-    robots += fmt::format("; {} for a delay, of up to {:.0f} s",
-                          facts.hosts_with_delay == 1
-                              ? "1 asks"
-                              : fmt::format("{} of them ask", facts.hosts_with_delay),
-                          facts.delay_max.in_seconds());
-  }
-  tour_.fact("robots.txt", robots);
+  tour_.fact("robots.txt", robots_text(facts));
   tour_.fact("to be found",
              fmt::format("{} addresses can be reached and may be visited: {} pages, {} images, "
                          "styles and scripts, {} redirects, {} dead links, {} that fail",
@@ -242,6 +247,18 @@ void Demo::show_verdict(const CrawlJudgement& judgement) {
   }
 }
 
+void Demo::keep_numbers(const CrawlJudgement& judgement) {
+  result_["reachable"] = judgement.expected;
+  result_["missing"] = judgement.missing.size();
+  result_["unfollowed"] = judgement.unfollowed;
+  result_["twice"] = judgement.twice.size();
+  result_["requests"] = judgement.requests;
+  result_["asked_again"] = judgement.asked_again;
+  result_["breaches"] = judgement.politeness.total();
+  result_["smallest_gap_s"] = judgement.least_gap.in_seconds();
+  result_["crawl_seconds"] = run_.crawl_seconds();
+}
+
 base::Status Demo::judge_crawl() {
   tour_.say(
       "Every record of the archive is now read back and held against what the web knows of "
@@ -266,15 +283,7 @@ base::Status Demo::judge_crawl() {
   tour_.fact("speed", fmt::format("{:.0f} requests/s to {} hosts, {:.0f} minutes by their clock",
                                   static_cast<double>(judgement.requests) / run_.crawl_seconds(),
                                   judgement.hosts, judgement.span.in_seconds() / 60));
-  result_["reachable"] = judgement.expected;
-  result_["missing"] = judgement.missing.size();
-  result_["unfollowed"] = judgement.unfollowed;
-  result_["twice"] = judgement.twice.size();
-  result_["requests"] = judgement.requests;
-  result_["asked_again"] = judgement.asked_again;
-  result_["breaches"] = judgement.politeness.total();
-  result_["smallest_gap_s"] = judgement.least_gap.in_seconds();
-  result_["crawl_seconds"] = run_.crawl_seconds();
+  keep_numbers(judgement);
   return {};
 }
 

@@ -185,28 +185,24 @@ base::Result<const PageFetch::Site*> PageFetch::site_of(const web::Url& url) {
   return &site;
 }
 
+base::Result<std::string> PageFetch::verdict_of(const web::Url& url) {
+  if (!options_.obeys_robots) return "was not asked";
+  ASSIGN_OR_RETURN(const Site* const site, site_of(url));
+  const web::RobotsVerdict verdict = site->robots.view().check(target_of(url));
+  const std::string where = fmt::format("in line {}", verdict.line);
+  if (verdict.allowed) return verdict.line == 0 ? site->standing : "allows it " + where;
+  return base::fail(
+      ErrorCode::kDenied, "robots.txt of {} {}, so {} was not fetched; --ignore-robots fetches it",
+      origin_of(url), verdict.line == 0 ? site->standing : "forbids it " + where, url.href());
+}
+
 base::Result<std::vector<FetchedHop>> PageFetch::get(const web::Url& url) {
   std::vector<FetchedHop> hops;
   std::optional<web::Url> next = web::canonical(url);
   while (next && hops.size() <= kHopsMax) {
     FetchedHop hop;
     hop.url = next->href();
-    if (options_.obeys_robots) {
-      ASSIGN_OR_RETURN(const Site* const site, site_of(*next));
-      const web::RobotsVerdict verdict = site->robots.view().check(target_of(*next));
-      if (!verdict.allowed) {
-        return base::fail(
-            ErrorCode::kDenied,
-            "robots.txt of {} {}, so {} was not fetched; --ignore-robots fetches it",
-            origin_of(*next),
-            verdict.line == 0 ? site->standing : fmt::format("forbids it in line {}", verdict.line),
-            hop.url);
-      }
-      hop.robots =
-          verdict.line == 0 ? site->standing : fmt::format("allows it in line {}", verdict.line);
-    } else {
-      hop.robots = "was not asked";
-    }
+    ASSIGN_OR_RETURN(hop.robots, verdict_of(*next));
     ASSIGN_OR_RETURN(hop.answer, fetch(*next, false));
     if (hop.answer.outcome != FetchOutcome::kAnswered) {
       return base::fail(ErrorCode::kFailed, "{} cannot be fetched: {}", hop.url,

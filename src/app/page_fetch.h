@@ -61,6 +61,7 @@ class PageFetch {
   base::Result<fetch::Fetched> fetch(const web::Url& url, bool is_robots);
   fetch::Fetched fetch_from(const fetch::FetchRequest& request);
   base::Result<const Site*> site_of(const web::Url& url);
+  base::Result<std::string> verdict_of(const web::Url& url);  // an error: it is forbidden
   void wait_for(const std::string& host);
 
   const Seams seams_;
