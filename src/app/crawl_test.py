@@ -21,19 +21,22 @@ FAST = ["--speed", "100", "--clock-origin", "2026-11-01"]
 
 
 def read_archive(folder):
-    """How often each URL was visited, by the WARC files; robots.txt left out."""
+    """How often each URL was answered, by the WARC files; robots.txt left out.
+
+    What a server that is not well answers counts once, however often it was tried."""
     visits = {}
     for name in sorted(os.listdir(folder)):
         with gzip.open(os.path.join(folder, name)) as file:
             text = file.read().decode("latin-1")
-        for head in re.findall(r"(?:^|\r\n\r\n)WARC/1\.1\r\n(.*?)\r\n\r\n", text, re.DOTALL):
+        record = r"(?:^|\r\n\r\n)WARC/1\.1\r\n(.*?)\r\n\r\n(HTTP/1\.. 5)?"
+        for head, is_ill in re.findall(record, text, re.DOTALL):
             fields = dict(line.split(": ", 1) for line in head.split("\r\n"))
             if fields["WARC-Type"] not in ("response", "revisit", "metadata"):
                 continue
             if fields.get("X-Meguri-Purpose") != "robots":
                 url = fields["WARC-Target-URI"]
-                visits[url] = visits.get(url, 0) + 1
-    return visits
+                visits[url] = visits.get(url, 0) + (0 if is_ill else 1)
+    return {url: max(count, 1) for url, count in visits.items()}
 
 
 class Once(testing.TestCase):
