@@ -105,8 +105,7 @@ TEST_F(Checker, ForbiddenTargetsAndDelaysOfRobots) {
       EXPECT_EQ(check({access(0, name, "/"), access(6.5, name, "/")}), (Kinds{"crawl-delay"}));
       EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/")}),
                 (Kinds{"crawl-delay"}));
-      EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/robots.txt")}),
-                Kinds{});
+      EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/robots.txt")}), Kinds{});
       ++delays;
     }
     for (PageNumber page = 1; page < site.pages(); ++page) {
