@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace meguri::crawl {
@@ -41,6 +43,20 @@ TEST(LinkOffers, LinksAreOneDeeperAndEmbedsAreNot) {
                       "<link rel=alternate type=application/rss+xml href=feed>"),
             (Texts{"link 4 http://example.org/dir/next", "embed 3 http://example.org/i.png",
                    "hint 4 http://example.org/dir/feed"}));
+}
+
+TEST(LinkOffers, LeaveOutWhatWasOfferedJustNow) {
+  OfferMemory memory(1024);
+  const auto count = [&memory](const std::string& from, std::uint32_t depth) {
+    const auto url = web::Url::parse(from);
+    web::Page page = web::read_page("<a href=/next>n</a><img src=/i.png>", {.url = &*url});
+    const Candidate page_of = {.url = from, .via = "", .depth = depth};
+    return offers_of(std::move(page), page_of, &memory, base::Ticks::from_ms(1)).size();
+  };
+  EXPECT_EQ(count("http://example.org/dir/a", 3), 2U);
+  EXPECT_EQ(count("http://example.org/dir/b?x=/y", 3), 0U);
+  EXPECT_EQ(count("http://example.org/dir/b", 2), 2U);    // nearer to a seed
+  EXPECT_EQ(count("http://example.org/other/c", 2), 1U);  // scopes may look at who embeds
 }
 
 TEST(LinkOffers, AreCanonicalAndOfferedOnce) {

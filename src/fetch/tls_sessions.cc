@@ -39,7 +39,7 @@ void TlsSessions::use(ssl_ctx_st* context, std::string key) {
   auto use = std::make_unique<Use>(Use{this, std::move(key)});
   const int status = ::SSL_CTX_set_ex_data(context, context_slot(), use.get());
   CHECK(status == 1, "OpenSSL: out of memory");
-  use.release();
+  [[maybe_unused]] const Use* const given = use.release();
   // Nothing inside the context, which lives for one connection.
   ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   ::SSL_CTX_sess_set_new_cb(context, &TlsSessions::on_new_session);
