@@ -29,7 +29,7 @@ class ArchiveState {
                                          const std::string& agent);
 
   // kInvalid: not a URL.
-  base::Result<crawl::WhyFacts> why(const std::string& url) const;
+  base::Result<crawl::WhyFacts> why(const std::string& text) const;
   crawl::HostList hosts(const crawl::AskHosts& ask) const;
   CrawlStanding standing() const;
   const crawl::PauseState& pauses() const { return pauses_; }
