@@ -15,7 +15,7 @@ import testing
 from virtual_web_test import MEGURI, VirtualWeb
 
 # Whether a crawl reads the sitemaps that robots.txt names; the truth then holds them too.
-READS_SITEMAPS = False
+READS_SITEMAPS = True
 
 CLOCK_ORIGIN = 1793491200  # 2026-11-01, in seconds since 1970
 
