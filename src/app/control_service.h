@@ -43,6 +43,6 @@ class ControlService {
 };
 
 // What a line asks of Control. kInvalid: it asks for nothing we know.
-base::Result<crawl::ControlRequest> request_of(const nlohmann::json& json);
+base::Result<crawl::ControlRequest> request_of(const nlohmann::json& request);
 
 }  // namespace meguri::app
