@@ -61,7 +61,7 @@ std::uint32_t size_at_end(std::string_view gzip) {
   return size;
 }
 
-// One whole and sound gzip member, as nearly all bodies are: libdeflate is three times as fast as
+// One whole and sound gzip member, as nearly all bodies are: libdeflate is faster than
 // zlib where it has all of them before it. False: it is something else, and `out` is empty.
 bool inflate_whole(std::string_view bytes, const DecodeLimits& limits, std::string* out) {
   if (bytes.size() < kGzipBytesMin) return false;
