@@ -85,7 +85,8 @@ struct Durable {
 };
 
 base::Status run_epochs(env::FileSystem& files, env::Random& random, int epochs, Durable& durable) {
-  HostTable table;
+  HostRules rules{CrawlOptions()};
+  HostTable table(rules);
   ASSIGN_OR_RETURN(const auto log, open(files, durable.state, table));
   EXPECT_EQ(content_of(table), durable.content);
   for (int i = 0; i < epochs; ++i) {
@@ -129,7 +130,8 @@ TEST(HostTable, IsWrittenAnewWhenItsLogHasGrownTooLong) {
   Durable durable;
   ASSERT_TRUE(run_epochs(files, random, 200, durable));
   EXPECT_FALSE(files.exists("d/0000000000000001.map").value());
-  HostTable table;
+  HostRules rules{CrawlOptions()};
+  HostTable table(rules);
   const auto log = open(files, durable.state, table);
   ASSERT_TRUE(log);
   EXPECT_LE((*log)->bytes(), 2 * table.stored_bytes() + kSmall.slack_bytes + 1500);
@@ -138,7 +140,8 @@ TEST(HostTable, IsWrittenAnewWhenItsLogHasGrownTooLong) {
 
 TEST(HostTable, WritesOnlyWhatHasChanged) {
   env::MemoryFileSystem files;
-  HostTable table;
+  HostRules rules{CrawlOptions()};
+  HostTable table(rules);
   const auto log = open(files, "", table);
   ASSERT_TRUE(log);
   for (int i = 0; i < 100; ++i) {
@@ -158,7 +161,8 @@ TEST(HostTable, WritesOnlyWhatHasChanged) {
 }
 
 TEST(HostTable, RefusesEntriesThatItNeverSaved) {
-  HostTable table;
+  HostRules rules{CrawlOptions()};
+  HostTable table(rules);
   const std::string host_value(28, '\0');
   EXPECT_TRUE(table.load("ha.example.org", host_value, kAgent));
   EXPECT_FALSE(table.load("ha.example.org", host_value + "x", kAgent));

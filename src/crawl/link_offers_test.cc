@@ -51,7 +51,7 @@ TEST(LinkOffers, LeaveOutWhatWasOfferedJustNow) {
     const auto url = web::Url::parse(from);
     web::Page page = web::read_page("<a href=/next>n</a><img src=/i.png>", {.url = &*url});
     const Candidate page_of = {.url = from, .via = "", .depth = depth};
-    return offers_of(std::move(page), page_of, &memory, base::Ticks::from_ms(1)).size();
+    return offers_of(std::move(page), page_of, true, &memory, base::Ticks::from_ms(1)).size();
   };
   EXPECT_EQ(count("http://example.org/dir/a", 3), 2U);
   EXPECT_EQ(count("http://example.org/dir/b?x=/y", 3), 0U);
