@@ -36,11 +36,11 @@ base::Result<ArchiveState> ArchiveState::load(env::FileSystem& files, const std:
   }
   const auto hosts = checkpoint.states.find("hosts");
   if (hosts != checkpoint.states.end()) {
-    RETURN_IF_ERROR(crawl::DurableLog::read(
-        files, state_dir + "/hosts", hosts->second,
-        [&](std::string_view key, std::optional<std::string_view> value) {
-          return state.table_->load(key, value, agent);
-        }));
+    RETURN_IF_ERROR(
+        crawl::DurableLog::read(files, state_dir + "/hosts", hosts->second,
+                                [&](std::string_view key, std::optional<std::string_view> value) {
+                                  return state.table_->load(key, value, agent);
+                                }));
   }
   return state;
 }

@@ -40,7 +40,7 @@ class ArchiveState {
   void for_each_page(Use use) const;
 
   std::vector<std::unique_ptr<crawl::DurableMap>> pages_;  // of each Registry
-  std::unique_ptr<crawl::HostRules> rules_;  // none: what a host was told is not kept
+  std::unique_ptr<crawl::HostRules> rules_;                // none: what a host was told is not kept
   std::unique_ptr<crawl::HostTable> table_;
   crawl::PauseState pauses_;
 };

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <tuple>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,7 @@ namespace meguri::app {
 namespace {
 
 using base::Duration;
+using base::Instant;
 using testing::Crawl;
 using testing::first_breaches;
 

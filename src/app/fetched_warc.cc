@@ -28,7 +28,7 @@ std::string warc_of(const std::vector<FetchedHop>& hops, std::string_view file_n
     const auto parsed = web::parse_head(web::HeadKind::kResponse, hop.answer.response_head);
     const crawl::ReadAnswer read{
         .answer = answer, .head = parsed.head, .digest = records.digest_of(hop.answer.body)};
-    bytes += records.of_answer(read, crawl::VisitOutcome::kChanged, random).bytes;
+    bytes += records.of_answer(read, crawl::VisitOutcome::kChanged, random).records.bytes;
   }
   return bytes;
 }

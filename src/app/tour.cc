@@ -161,20 +161,6 @@ void Tour::live(base::Ticks now, double share, std::string_view text) {
   out_.flush();
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
-  return text;
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  const auto value = static_cast<double>(bytes);
-  if (bytes >= 1'000'000'000) return fmt::format("{:.1f} GB", value / 1e9);
-  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", value / 1e6);
-  if (bytes >= 1'000) return fmt::format("{:.1f} KB", value / 1e3);
-  return fmt::format("{} bytes", bytes);
-}
-
 std::string counted(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }

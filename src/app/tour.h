@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/figures.h"
 #include "app/output.h"
 #include "base/time.h"
 
@@ -56,9 +57,6 @@ class Tour {
   std::optional<base::Ticks> plain_live_at_;  // when a plain line was last written
 };
 
-// "1,234,567", and "12.3 MB".
-std::string grouped(std::uint64_t number);
-std::string bytes_text(std::uint64_t bytes);
 // "1 page", "2 pages".
 std::string counted(std::uint64_t number, std::string_view noun);
 

@@ -64,12 +64,8 @@ TEST(Tour, ALiveLineIsGoneWhenTheNextOneComes) {
 }
 
 TEST(Tour, NumbersAreForPeople) {
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1'234'567), "1,234,567");
   EXPECT_EQ(counted(1, "page"), "1 page");
   EXPECT_EQ(counted(1'000, "page"), "1,000 pages");
-  EXPECT_EQ(bytes_text(999), "999 bytes");
-  EXPECT_EQ(bytes_text(1'250'000), "1.2 MB");
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ std::string reason_text(UrlReason reason) {
     case UrlReason::kScope: return "it is outside the scope of the seeds (--scope)";
     case UrlReason::kNotIncluded: return "no --include pattern is found in it";
     case UrlReason::kExcluded: return "an --exclude pattern is found in it";
+    case UrlReason::kListed: return "the exclusion list names it (--exclusions)";
   }
   switch (static_cast<web::UrlRefusal>(reason)) {
     case web::UrlRefusal::kTooLong: return "it is too long";
@@ -57,8 +58,11 @@ std::string_view refusal_text(Refusal refusal) {
       return "the address of its host may not be connected to (--allow-network)";
     case Refusal::kParked:
       return "its host asks for too long a delay, or its robots.txt cannot be had";
+    case Refusal::kSkipped: return "the configuration says that its host is not visited";
+    case Refusal::kExcluded: return "the exclusion list names it (--exclusions)";
     case Refusal::kFull:
-    case Refusal::kInterrupted: return "it comes again";
+    case Refusal::kInterrupted:
+    case Refusal::kLater: return "it comes again";
   }
   return "";
 }

@@ -74,10 +74,10 @@ class ArchiveWriter final : public flow::Module {
   bool is_base_gone_ = false;   // there is no file at base_path() any more
   std::unique_ptr<archive::WarcWriter> writer_;
 
-  std::vector<Finding> held_;          // appended; their records are gone
-  std::uint64_t held_bytes_ = 0;       // of those records
-  std::uint64_t life_ = 0;             // of the findings held, for their timer
-  bool has_asked_ = false;             // for the end of the epoch
+  std::vector<Finding> held_;     // appended; their records are gone
+  std::uint64_t held_bytes_ = 0;  // of those records
+  std::uint64_t life_ = 0;        // of the findings held, for their timer
+  bool has_asked_ = false;        // for the end of the epoch
 };
 
 }  // namespace meguri::crawl

@@ -172,8 +172,8 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   if (outcome == VisitOutcome::kChanged) {
     web::Page page = this->read(read, url);
     is_stored = may_store(page.directives);
-    finding.candidates = offers_of(std::move(page), candidate, options_.obeys_nofollow,
-                                   &*offered_, clock().ticks());
+    finding.candidates =
+        offers_of(std::move(page), candidate, options_.obeys_nofollow, &*offered_, clock().ticks());
     // Cut again at the same place it would be kUnchanged: that is how the server sends it.
     finding.report->may_pass = read.answer.fetched.truncation == fetch::Truncation::kDisconnect;
   } else if (outcome == VisitOutcome::kRedirected) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "crawl/host_testing.h"
-#include "crawl/server_key.h"
 #include "crawl/retry_policy.h"
+#include "crawl/server_key.h"
 
 namespace meguri::crawl {
 namespace {

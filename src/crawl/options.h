@@ -98,8 +98,8 @@ struct CrawlOptions {
   std::string proxy;
   std::vector<std::string> no_proxy;  // hosts that are visited without it, as in HostRule::matches
   bool stores_noarchive = true;       // pages that say noarchive are kept
-  bool stores_noindex = true;    // pages that say noindex are kept
-  bool obeys_nofollow = true;    // of pages that say nofollow only embeds are visited
+  bool stores_noindex = true;         // pages that say noindex are kept
+  bool obeys_nofollow = true;         // of pages that say nofollow only embeds are visited
 
   archive::WarcFileOptions warc;
   // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.
