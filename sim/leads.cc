@@ -121,7 +121,8 @@ class Rules {
 
   // `from` is the host whose answer leads there; empty: none.
   bool follows(const Lead& lead, std::string_view from) {
-    if (lead.kind == LeadKind::kEmbed && !options_.embeds) return false;
+    const bool is_embed = lead.kind == LeadKind::kEmbed || lead.kind == LeadKind::kFrame;
+    if (is_embed && !options_.embeds) return false;
     if (lead.kind == LeadKind::kHint && !options_.hints) return false;
     if (lead.kind != LeadKind::kEmbed && !in_scope(lead.host)) {
       const bool is_part = lead.kind == LeadKind::kFrame && in_scope(from);

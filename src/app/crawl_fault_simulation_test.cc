@@ -28,15 +28,6 @@ using base::Duration;
 using base::ErrorCode;
 using testing::Crawl;
 
-// Whether the crawl tries again what a network lost. If it does, the archive must hold every page,
-// as if nothing had gone wrong. If not, a page whose visit failed leads nowhere, and the archive
-// must hold exactly what is reached without it; then bodies that are cut and names that are not
-// found, whose effect cannot be told from outside, are left out.
-constexpr bool kFailuresAreRetried = true;
-
-// Whether the crawl reads the sitemaps that robots.txt names.
-constexpr bool kReadsSitemaps = true;
-
 constexpr int kLives = 6;
 
 class FaultyCrawl {
@@ -48,7 +39,6 @@ class FaultyCrawl {
     crawl_.http().refused_chance = 0.04;
     crawl_.http().silent_chance = 0.04;
     crawl_.http().reset_chance = 0.04;
-    if (!kFailuresAreRetried) return;
     crawl_.http().disconnect_chance = 0.04;
     crawl_.dns().server_failure_chance = 0.04;
     crawl_.dns().silent_chance = 0.04;
@@ -115,6 +105,12 @@ class FaultyCrawl {
     return std::string("http://").append(host).append(target);
   }
 
+  // What failed or was cut on its way may be asked for again.
+  static bool is_whole(const StoredVisit& visit) {
+    if (visit.kind == StoredVisitKind::kRevisit) return true;  // its body is elsewhere, and whole
+    return visit.kind == StoredVisitKind::kResponse && visit.truncated.empty();
+  }
+
   // Everything that a checkpoint declared is there, and nobody was asked for it again.
   void check_that_nothing_was_lost() {
     std::set<std::string> held;
@@ -123,7 +119,7 @@ class FaultyCrawl {
       std::set<std::string> done;
       for (const StoredVisit& visit : crash.durable) {
         EXPECT_TRUE(held.contains(visit.id.to_string())) << visit.target_uri;
-        if (visit.kind != StoredVisitKind::kFailure) done.insert(visit.target_uri);
+        if (is_whole(visit)) done.insert(visit.target_uri);
       }
       for (std::size_t i = crash.accesses; i < crawl_.log().size(); ++i) {
         const sim::Access& access = crawl_.log()[i];
@@ -142,33 +138,21 @@ class FaultyCrawl {
 
   void check_that_all_is_there() {
     std::map<std::string, int> answers;
-    std::set<std::string> failed;
     for (const StoredVisit& visit : crawl_.visits()) {
-      if (visit.kind == StoredVisitKind::kFailure) {
-        failed.insert(visit.target_uri);
-      } else {
-        ++answers[visit.target_uri];
-      }
+      if (visit.kind != StoredVisitKind::kFailure) ++answers[visit.target_uri];
     }
     sim::ReachOptions reach;
     reach.seeds = crawl_.options().seeds;
     reach.at = testing::kStart;
     reach.hints = true;
-    reach.sitemaps = kReadsSitemaps;
+    reach.sitemaps = true;
     reach.is_lost = [&](std::string_view host, std::string_view target) {
-      const std::string url = url_of(host, target);
-      return is_parked(url) || (!kFailuresAreRetried && failed.contains(url));
+      return is_parked(url_of(host, target));
     };
     std::vector<std::string> missing;
     for (const sim::Reached& one : sim::reachable(crawl_.world(), reach)) {
       const std::string url = url_of(one.host, one.target);
-      const bool is_excused = is_parked(url) || (!kFailuresAreRetried && failed.contains(url));
-      const auto found = answers.extract(url);
-      if (found.empty()) {
-        if (!is_excused) missing.push_back(url);
-      } else if (!kFailuresAreRetried) {
-        EXPECT_EQ(found.mapped(), 1) << url;
-      }
+      if (answers.erase(url) == 0 && !is_parked(url)) missing.push_back(url);
     }
     EXPECT_EQ(missing, std::vector<std::string>{});
     for (const auto& [url, count] : answers) ADD_FAILURE() << url << " is not to be reached";
