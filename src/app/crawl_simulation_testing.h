@@ -168,7 +168,9 @@ class Crawl {
 
   // Those that the checkpoint on the disk declares durable.
   std::vector<archive::StoredVisit> durable_visits() {
-    const auto checkpoint = flow::Checkpoint::load(files_, "/archive/state").value();
+    // One whose sync failed can be seen, and is nobody's word for anything.
+    const auto medium = files_.disk().after_crash();
+    const auto checkpoint = flow::Checkpoint::load(*medium, "/archive/state").value();
     const auto state = checkpoint.states.find("writer");
     if (state == checkpoint.states.end() || !state->second.starts_with('+')) return {};
     return visits_until(archive::WarcPosition::decode(state->second.substr(1)));

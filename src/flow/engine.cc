@@ -95,6 +95,9 @@ Status Engine::restore() {
   RETURN_IF_ERROR(options_.files->make_dirs(options_.state_dir));
   ASSIGN_OR_RETURN(const Checkpoint checkpoint,
                    Checkpoint::load(*options_.files, options_.state_dir));
+  // Whoever wrote it may have ended before its name was safe, and what only an earlier one needs is
+  // about to be removed.
+  RETURN_IF_ERROR(options_.files->sync_dir(options_.state_dir));
   durable_epoch_ = last_begun_ = checkpoint.epoch;
   for_each_instance([&](Instance& instance) { instance.set_epoch(checkpoint.epoch); });
   for (const auto& [label, state] : checkpoint.states) {
