@@ -42,8 +42,8 @@ struct ReachOptions {
   std::vector<std::string> seeds;  // URLs
   base::Instant at;                // the web as it stands at this moment
   std::string agent = "meguri";    // whose robots rules are obeyed; empty: none are
-  bool embeds = true;     // frames among them
-  bool hints = false;     // feeds are read, and sitemaps that are linked to
+  bool embeds = true;              // frames among them
+  bool hints = false;              // feeds are read, and sitemaps that are linked to
   bool sitemaps = false;  // with hints: those of robots.txt too, at the first visit of a host
   // Which hosts belong to the scope; null: all. Frames of pages in the scope may be elsewhere;
   // embeds are on the host of their page.

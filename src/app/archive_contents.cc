@@ -72,7 +72,9 @@ class Reader {
     }
     ASSIGN_OR_RETURN(const web::ParsedHead parsed,
                      archive::read_http_head(reader, web::HeadKind::kResponse));
-    ++contents_.statuses[parsed.head.status];
+    const int status = parsed.head.status;
+    ++contents_.statuses[status];
+    if (status < 500 && status != 408 && status != 429) ++contents_.answers[visit.target_uri];
     ASSIGN_OR_RETURN(const std::string body, archive::read_rest(reader, kBodyBytesMax));
     contents_.payload_bytes += body.size();
     if (parsed.head.status != 200) return {};

@@ -37,6 +37,7 @@ struct ArchiveContents {
   std::vector<WarcFileSize> files;
   std::map<std::string, std::uint64_t> records;    // by WARC-Type
   std::map<std::string, std::uint64_t> visits;     // by URL, robots.txt left out
+  std::map<std::string, std::uint64_t> answers;    // of these, those that nobody need try again
   std::map<int, std::uint64_t> statuses;           // of these visits; 0: failures
   std::map<std::string, std::uint64_t> types;      // MIME, of what was answered with 200
   std::map<std::string, std::uint64_t> languages;  // of HTML pages among them

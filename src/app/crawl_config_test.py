@@ -210,7 +210,7 @@ class Hosts(Config):
     def test_are_skipped(self):
         with Site(PAGES) as site:
             self.configure(self.QUICK + '[[host]]\nmatch = "*"\nskip = true\n')
-            self.assert_done(self.crawl(f"{site.url}/"))
+            self.assertIn("nothing was visited", self.crawl(f"{site.url}/").stderr)
         self.assertEqual(site.requests, [])
 
     def test_are_paused_and_gone_on_with(self):
@@ -274,7 +274,8 @@ class Proxies(Config):
     def test_private_addresses_are_not_asked_for_through_one(self):
         with Site({"/": ""}) as proxy:
             self.configure(f'once = true\n[network]\nproxy = "{proxy.url}"\n')
-            self.assert_done(self.crawl("http://10.0.0.1/", "http://[::1]/"))
+            done = self.crawl("http://10.0.0.1/", "http://[::1]/")
+            self.assertIn("addresses that are not public", done.stderr)
         self.assertEqual(proxy.requests, [])
 
 

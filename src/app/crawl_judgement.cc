@@ -63,8 +63,8 @@ CrawlJudgement judge(const JudgedCrawl& crawl) {
     ++judgement.expected;
     if (!crawl.archive.visits.contains(url)) judgement.missing.push_back(std::move(url));
   }
-  for (const auto& [url, visits] : crawl.archive.visits) {
-    if (visits > 1) judgement.twice.push_back(url);
+  for (const auto& [url, answers] : crawl.archive.answers) {
+    if (answers > 1) judgement.twice.push_back(url);
   }
   for (const sim::Lead& lead :
        sim::left_out(crawl.world, crawl.log, reach_options(crawl.seed, base::Instant()))) {

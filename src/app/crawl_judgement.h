@@ -27,7 +27,7 @@ struct CrawlJudgement {
   // The archive against the truth.
   std::size_t expected = 0;
   std::vector<std::string> missing;  // expected, and not in the archive
-  std::vector<std::string> twice;    // more than once in it
+  std::vector<std::string> twice;    // answered more than once in it
   std::size_t unfollowed = 0;        // leads of the answers that nobody followed
 
   // The servers' log.

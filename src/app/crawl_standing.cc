@@ -64,6 +64,7 @@ base::Status CrawlStanding::check_visited() const {
   for (const std::uint64_t count : visited) {
     if (count > 0) return {};
   }
+  if (waiting > 0) return {};  // for those who paused it
   const auto is_refused = [this](crawl::Refusal refusal) {
     return refused[static_cast<std::size_t>(refusal)] > 0;
   };

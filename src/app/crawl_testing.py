@@ -88,9 +88,10 @@ def checkpoint_states(archive):
             data = file.read()
     except FileNotFoundError:
         return {}
-    magic, version, _, count = struct.unpack_from("<4sIQI", data)
-    assert (magic, version) == (b"MGCK", 1)
-    place = 20
+    kind, count = struct.unpack_from("<4sI", data)
+    (version,) = struct.unpack_from("<I", data, 40)
+    assert (kind, version) == (b"MGCK", 2)
+    place = 44
     states = {}
     for _ in range(count):
         texts = []

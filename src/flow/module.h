@@ -154,8 +154,9 @@ struct HandlerTraits<void (C::*)(T&&)> {
 
 }  // namespace internal
 
-// The loop is made per handler, so that the handler can be inlined into it. The class is a parameter
-// too: by a handler alone GCC 12 takes classes of equal names in anonymous namespaces for one.
+// The loop is made per handler, so that the handler can be inlined into it. The class is a
+// parameter too: by a handler alone GCC 12 takes classes of equal names in anonymous namespaces
+// for one.
 template <typename Class, typename T, auto Handler>
 std::size_t Module::deliver(void* module, T* items, std::size_t n) {
   auto* self = static_cast<Class*>(module);
