@@ -225,6 +225,13 @@ class Style(CheckCase):
     def test_long_line_of_a_script_is_found(self):
         self.assert_finds({"tools/x": "#!/bin/sh\n" + "x" * 101 + "\n"}, "101 columns")
 
+    def test_own_header_that_is_not_first_is_found(self):
+        first = '#include "base/a.h"\n'
+        self.assert_clean({"src/base/a.h": self.HEADER, "src/base/a.cc": first + "#include <x>\n"})
+        self.assert_finds(
+            {"src/base/a.h": self.HEADER, "src/base/a.cc": "#include <x>\n" + first}, "comes first"
+        )
+
     def test_tab_is_found(self):
         self.assert_finds({"src/base/a.cc": "\tint a;\n"}, "tab")
 
