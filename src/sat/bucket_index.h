@@ -42,6 +42,8 @@ class BucketIndex {
   bool counts(Seq seq, Slot slot, std::uint32_t generation) const {
     return seq < size() && entry(seq) == pack(slot, generation);
   }
+  // The last bits of the generation of the copy that counts. Requires has(seq).
+  std::uint32_t generation_of(Seq seq) const { return entry(seq) & (generations() - 1); }
   // Two generations this far apart cannot be told from each other here.
   std::uint32_t generations() const { return 1U << generation_bits_; }
 

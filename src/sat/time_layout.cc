@@ -33,15 +33,22 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
+// A sealed bucket of the next level may reach one of its units beyond the horizon. Buckets of the
+// first level are kept for a while after they were opened, those of others after they were sealed,
+// at the latest until the level below has come to where they begin.
+std::int64_t ring_size(const std::vector<Level>& levels, std::size_t k) {
+  const Level& level = levels[k];
+  std::int64_t size = level.buckets + 1;
+  if (k + 1 < levels.size()) size += levels[k + 1].unit.ms() / level.unit.ms();
+  if (k == 0) return size + TimeLayout::kOpenMax;
+  return size + levels[k - 1].unit.ms() * levels[k - 1].buckets / level.unit.ms() + 2;
+}
+
 }  // namespace
 
 TimeLayout::TimeLayout(std::vector<Level> levels) : levels_(std::move(levels)) {
   for (std::size_t k = 0; k < levels_.size(); ++k) {
-    // A sealed bucket of the next level may reach one of its units beyond the horizon; and buckets
-    // that were opened or sealed are still read.
-    const std::int64_t beyond =
-        k + 1 < levels_.size() ? levels_[k + 1].unit.ms() / levels_[k].unit.ms() : 0;
-    const std::int64_t size = levels_[k].buckets + beyond + 1 + kOpenMax;
+    const std::int64_t size = ring_size(levels_, k);
     rings_.push_back({slots_, size});
     slots_ += static_cast<std::uint32_t>(size);
   }
@@ -55,7 +62,6 @@ base::Result<TimeLayout> TimeLayout::make(std::vector<Level> levels) {
     if (level.unit <= Duration() || level.buckets == 0) {
       return base::fail(ErrorCode::kInvalid, "a level of time needs a unit and buckets");
     }
-    slots += level.buckets + 1 + kOpenMax;
     if (k == 0) continue;
     const Level& finer = levels[k - 1];
     const bool divides = level.unit.ms() % finer.unit.ms() == 0 && level.unit > finer.unit;
@@ -65,7 +71,9 @@ base::Result<TimeLayout> TimeLayout::make(std::vector<Level> levels) {
       return base::fail(ErrorCode::kInvalid, "buckets of {} cannot follow {} of {}",
                         level.unit.to_string(), finer.buckets, finer.unit.to_string());
     }
-    slots += static_cast<std::uint64_t>(level.unit.ms() / finer.unit.ms());
+  }
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    slots += static_cast<std::uint64_t>(ring_size(levels, k));
   }
   if (slots > kSlotsMax) {
     return base::fail(ErrorCode::kInvalid, "{} buckets are more than the {} there may be", slots,
@@ -152,6 +160,17 @@ Bucket TimeFront::next_seal() const {
 void TimeFront::seal(Bucket bucket) {
   CHECK(bucket == next_seal(), "a bucket is sealed out of its turn");
   ++begins_[bucket.level];
+}
+
+void TimeFront::for_each_slot(const std::function<void(Slot)>& use) const {
+  const std::size_t last = begins_.size() - 1;
+  for (std::size_t k = 0; k <= last; ++k) {
+    const auto level = static_cast<std::uint32_t>(k);
+    const std::int64_t end =
+        k < last ? layout_->bucket_at(k, layout_->begin_of({level + 1, begins_[k + 1]})).number + 1
+                 : begins_[k] + layout_->level(k).buckets;
+    for (std::int64_t n = begins_[k]; n < end; ++n) use(layout_->slot_of({level, n}));
+  }
 }
 
 std::string TimeFront::encode() const {

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,7 @@ class TimeLayout {
   static TimeLayout mixed();
 
   static constexpr std::uint32_t kSlotsMax = 1U << 20U;
-  // So many buckets of a level may have been opened or sealed and not yet been emptied.
+  // So many buckets of the finest level may have been opened and not yet been emptied.
   static constexpr std::uint32_t kOpenMax = 32;
 
   std::size_t levels() const { return levels_.size(); }
@@ -62,6 +63,10 @@ class TimeLayout {
 
   // The bucket of a level that holds a moment.
   Bucket bucket_at(std::size_t k, base::Instant due) const;
+  // A bucket holds what is due after this moment, up to the next.
+  base::Instant begin_of(Bucket bucket) const {
+    return base::Instant::from_ms((bucket.number - 1) * levels_[bucket.level].unit.ms());
+  }
   // The moment at which a bucket is opened; its last one.
   base::Instant end_of(Bucket bucket) const {
     return base::Instant::from_ms(bucket.number * levels_[bucket.level].unit.ms());
@@ -111,6 +116,9 @@ class TimeFront {
   // coarsest first, since it may fill the others. Nothing: number is 0.
   Bucket next_seal() const;
   void seal(Bucket bucket);  // requires bucket == next_seal()
+
+  // The slots of all buckets ahead, the nearest first.
+  void for_each_slot(const std::function<void(Slot)>& use) const;
 
   base::Instant opened_up_to() const { return layout_->end_of({0, begins_[0] - 1}); }
 
