@@ -7,6 +7,7 @@ namespace meguri::bench {
 namespace {
 
 constexpr std::array kBenches = {
+    Bench{"crawl", "CPU of a whole crawl per page, against wget and Scrapy", &run_crawl},
     Bench{"flow", "items per second through the flow runtime, against oneTBB", &run_flow},
     Bench{"scheduler",
           "decisions which request may leave, against paper 004's lists and a priority queue",

@@ -14,6 +14,7 @@ struct Options {
   std::string dir;     // an empty folder to write in; removed afterwards
 };
 
+base::Status run_crawl(const Options& options, Report& report);
 base::Status run_flow(const Options& options, Report& report);
 base::Status run_hosts(const Options& options, Report& report);
 base::Status run_scheduler(const Options& options, Report& report);

@@ -4,8 +4,21 @@ if(PYTHON3)
   meguri_python_test(cli src/app/cli_test.py)
   meguri_python_test(virtual_web src/app/virtual_web_test.py)
   meguri_python_test(crawl src/app/crawl_test.py)
+  meguri_python_test(control src/app/control_test.py)
   meguri_python_test(links src/web/links_test.py)
   meguri_python_test(warc_peers src/archive/warc_peers_test.py)
+endif()
+
+# Whole crawls, which prove what the program does and take long with a sanitizer.
+if(PYTHON3 AND NOT MEGURI_SANITIZE)
+  meguri_python_test(truth src/app/crawl_truth_test.py)
+  meguri_python_test(kills src/app/crawl_kill_test.py)
+  meguri_python_test(mirror src/app/crawl_mirror_test.py)
+  meguri_python_test(replay src/app/crawl_replay_test.py)
+  meguri_python_test(crawl_config src/app/crawl_config_test.py)
+  meguri_python_test(observe src/app/observe_test.py)
+  meguri_python_test(demo src/app/demo_test.py)
+  meguri_python_test(inspect src/app/inspect_test.py)
 endif()
 
 # The rest has nothing to do with how the program was compiled.

@@ -5,21 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "sim/world_testing.h"
+
 namespace meguri::sim {
 namespace {
 
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+constexpr Instant kStart = kTestStart;
 
-World small_world() {
-  WorldOptions options;
-  options.census.hosts = 40;
-  options.census.pages = 400;
-  options.start = kStart;
-  return World(options);
-}
+World small_world() { return World(test_world(40, 400)); }
 
 TEST(Captures, AreReadInAllTheirForms) {
   const auto captures = parse_captures(

@@ -29,6 +29,7 @@ struct Traffic {
   std::vector<Instant> open;  // when they end
   std::optional<Instant> last_end;
   Duration last_duration;
+  bool is_page_asked = false;  // anything but robots.txt
 
   // Forgets what has ended by `now`.
   void advance(Instant now) {
@@ -88,6 +89,12 @@ class Judge {
     return facts;
   }
 
+  // What fails for now may be tried again.
+  static bool is_answered(const Access& access) {
+    const bool is_busy = access.status == 408 || access.status == 429 || access.status >= 500;
+    return access.bytes > 0 && !is_busy;
+  }
+
   void judge(std::size_t i) {
     const Access& access = log_[i];
     const HostFacts& facts = facts_of(access.host);
@@ -102,9 +109,11 @@ class Judge {
     if (!options_.seeds.empty() && !is_robots && !known_.contains(key)) {
       say(BreachKind::kUnlinked, i, fmt::format("nothing fetched before leads to {}", key));
     }
-    if (options_.once && !is_robots && !fetched_.insert(key).second) {
+    if (!options_.once || is_robots) return;
+    if (answered_.contains(key)) {
       say(BreachKind::kRepeated, i, fmt::format("{} was fetched before", key));
     }
+    if (is_answered(access)) answered_.insert(key);
   }
 
   void judge_host(std::size_t i, const HostFacts& facts) {
@@ -124,7 +133,9 @@ class Judge {
             fmt::format("{} s after the last answer of {}, not {} s", gap.in_seconds(), access.host,
                         asked.in_seconds()));
       }
-      if (gap < facts.crawl_delay) {
+      // Who asks for robots.txt again before any page, as after a crash, cannot know of it yet.
+      const bool is_known = traffic.is_page_asked || access.target != "/robots.txt";
+      if (is_known && gap < facts.crawl_delay) {
         say(BreachKind::kCrawlDelay, i,
             fmt::format("{} s after the last answer of {}, which asks for {} s", gap.in_seconds(),
                         access.host, facts.crawl_delay.in_seconds()));
@@ -153,6 +164,7 @@ class Judge {
 
   static void note(const Access& access, Traffic* traffic) {
     traffic->open.push_back(access.end);
+    if (access.target != "/robots.txt") traffic->is_page_asked = true;
     if (!traffic->last_end || access.end > *traffic->last_end) {
       traffic->last_end = access.end;
       traffic->last_duration = access.end - access.arrival;
@@ -195,7 +207,7 @@ class Judge {
   std::unordered_map<std::string, Traffic> hosts_;
   std::unordered_map<std::string, Traffic> servers_;
   std::unordered_set<std::string> known_;
-  std::unordered_set<std::string> fetched_;
+  std::unordered_set<std::string> answered_;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
 };
 

@@ -20,10 +20,10 @@ enum class BreachKind : std::uint8_t {
   kServerOverlap,  // more at once to one server than allowed
   kHostGap,        // the next request to a host came too soon after an answer
   kServerGap,      // the same for a server
-  kCrawlDelay,     // sooner than the host's robots.txt asks for
+  kCrawlDelay,     // sooner than the host's robots.txt asks for, once it must have been read
   kRobots,         // robots.txt forbids the target
   kUnlinked,       // nothing that was fetched before leads there, nofollow links not counted
-  kRepeated,       // fetched twice, where each page was to be fetched once
+  kRepeated,       // fetched again after it was answered, where each page was to be fetched once
 };
 inline constexpr std::size_t kBreachKinds = 8;
 
@@ -43,9 +43,10 @@ struct CheckOptions {
   base::Duration server_gap = base::Duration::seconds(1);
   std::size_t server_parallel = 1;
   base::Duration tolerance = base::Duration::from_ms(0);  // of clocks and networks
-  bool once = false;                                      // no target is fetched twice
-  std::vector<std::string> seeds;                         // URLs; empty: links are not checked
-  std::size_t breaches_max = 1000;                        // kept; all are counted
+  // No target is fetched again, but after no answer, 408, 429 or 5xx.
+  bool once = false;
+  std::vector<std::string> seeds;   // URLs; empty: links are not checked
+  std::size_t breaches_max = 1000;  // kept; all are counted
 };
 
 struct CheckReport {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/polite_crawl.h"
+#include "sim/world_testing.h"
 #include "web/robots.h"
 
 namespace meguri::sim {
@@ -15,15 +16,9 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+constexpr Instant kStart = kTestStart;
 
-World small_world() {
-  WorldOptions options;
-  options.census.hosts = 40;
-  options.census.pages = 800;
-  options.start = kStart;
-  return World(options);
-}
+World small_world() { return World(test_world(40, 800)); }
 
 Instant at(double seconds) {
   return kStart + Duration::from_ms(static_cast<std::int64_t>(seconds * 1000));
@@ -108,6 +103,9 @@ TEST_F(Checker, ForbiddenTargetsAndDelaysOfRobots) {
     const web::Robots robots = web::Robots::parse(world_.robots_of(site, {.host = name}), "meguri");
     if (const auto delay = robots.crawl_delay(); delay && *delay > Duration::seconds(5)) {
       EXPECT_EQ(check({access(0, name, "/"), access(6.5, name, "/")}), (Kinds{"crawl-delay"}));
+      EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/")}),
+                (Kinds{"crawl-delay"}));
+      EXPECT_EQ(check({access(0, name, "/robots.txt"), access(6.5, name, "/robots.txt")}), Kinds{});
       ++delays;
     }
     for (PageNumber page = 1; page < site.pages(); ++page) {
@@ -120,6 +118,17 @@ TEST_F(Checker, ForbiddenTargetsAndDelaysOfRobots) {
   }
   EXPECT_GT(forbidden, 0);
   EXPECT_GT(delays, 0);
+}
+
+TEST_F(Checker, WhatAServerCouldNotAnswerMayBeTriedAgain) {
+  options_.once = true;
+  std::vector<Access> log = {access(0, host_, "/a"), access(10, host_, "/a"),
+                             access(20, host_, "/a")};
+  log[0].status = 503;
+  log[1].status = 429;
+  EXPECT_EQ(check(log), Kinds{});
+  log.push_back(access(30, host_, "/a"));
+  EXPECT_EQ(check(log), (Kinds{"repeated"}));
 }
 
 TEST_F(Checker, PagesThatNobodyLinkedToAndRepetitions) {

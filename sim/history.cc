@@ -172,6 +172,7 @@ Version History::born() const {
 std::vector<Version> History::recent(base::Instant t, std::size_t count) const {
   CHECK(exists(t), "a page was asked for a version of a time when it was not there");
   CHECK(count > 0);
+  t = seen_at(t);
   if (recorded_) return recorded_recent(t, count);
   std::vector<Version> found;
   auto window = static_cast<std::int64_t>(std::floor(activity_at(t) / kWindowChanges));
@@ -195,6 +196,10 @@ std::vector<Version> History::recent(base::Instant t, std::size_t count) const {
 
 std::vector<Version> History::versions(base::Instant from, base::Instant to,
                                        std::size_t count_max) const {
+  if (still_at_) {
+    if (from >= to || count_max == 0 || !exists(from)) return {};
+    return {at(from)};
+  }
   if (recorded_) return recorded_versions(from, to, count_max);
   std::vector<Version> found;
   if (traits_.birth) from = std::max(from, *traits_.birth);

@@ -69,7 +69,11 @@ class History {
 
   const HistoryTraits& traits() const { return traits_; }  // says nothing if it was recorded
 
+  // From now on it is at all times as it is at `moment`.
+  void stand_still(base::Instant moment) { still_at_ = moment; }
+
   bool exists(base::Instant t) const {
+    t = seen_at(t);
     if (recorded_) return recorded_exists(t);
     return (!traits_.birth || t >= *traits_.birth) && (!traits_.death || t < *traits_.death);
   }
@@ -97,6 +101,7 @@ class History {
     base::Instant time;
   };
 
+  base::Instant seen_at(base::Instant t) const { return still_at_.value_or(t); }
   double activity_at(base::Instant t) const;     // expected changes since 1970
   base::Instant time_of(double activity) const;  // the inverse
   std::vector<Event> events_in(std::int64_t window) const;
@@ -115,6 +120,7 @@ class History {
   std::uint64_t key_;
   HistoryTraits traits_ = {};
   std::optional<RecordedChanges> recorded_ = std::nullopt;
+  std::optional<base::Instant> still_at_ = std::nullopt;
 };
 
 }  // namespace meguri::sim

@@ -16,19 +16,9 @@
 #include "env/clock.h"
 #include "sim/http_server.h"
 #include "sim/http_testing.h"
+#include "sim/world_testing.h"
 
 namespace meguri::sim {
-
-inline constexpr base::Instant kTestStart = base::Instant::from_ms(1'767'225'600'000);  // 2026
-inline constexpr base::Instant kTestNow = kTestStart + base::Duration::days(30);
-
-inline WorldOptions test_world(std::uint64_t hosts = 150, std::uint64_t pages = 3'000) {
-  WorldOptions options;
-  options.census.hosts = hosts;
-  options.census.pages = pages;
-  options.start = kTestStart;
-  return options;
-}
 
 class ServedWorld {
  public:

@@ -55,25 +55,32 @@ class Finder {
     if (world_.status_of(site_, number, now_) != 200) return;
     add(LeadKind::kEmbed, "/static/style-1.css");
     add(LeadKind::kEmbed, "/static/app-1.js");
-    if (page.is_volatile() && !page.is_frameset()) {
-      for (std::uint64_t i = 0; i < World::kImages; ++i) {
-        add(LeadKind::kEmbed, fmt::format("/img/{}.png", i));
-      }
-    } else if (!page.is_frameset()) {
-      add(LeadKind::kEmbed, fmt::format("/img/{}.png", number % 8));
-      add(LeadKind::kEmbed, fmt::format("/img/{}.png", number % 8 + 8));
-    }
-    if (page.robots().nofollow) return;
-    if (site_.feed() != FeedHabit::kNone) add(LeadKind::kHint, "/feed.xml");
+    if (!page.is_frameset()) find_images(page);
+    const bool nofollow = page.robots().nofollow;
+    if (!nofollow && site_.feed() != FeedHabit::kNone) add(LeadKind::kHint, "/feed.xml");
     for (const OutLink& link : page.links(page.history().at(now_))) {
+      const bool is_frame = link.form == LinkForm::kFrame || link.form == LinkForm::kIframe;
+      if (nofollow && !is_frame) continue;
+      const LeadKind kind = is_frame ? LeadKind::kFrame : LeadKind::kLink;
       // Within a mirror, links stay on the mirror.
       if (link.host == site_.host()) {
-        add(LeadKind::kLink, link.target_on(site_));
+        add(kind, link.target_on(site_));
       } else {
-        leads_.push_back({LeadKind::kLink, world_.census().name_of(link.host),
+        leads_.push_back({kind, world_.census().name_of(link.host),
                           link.target_on(Site(world_.census(), link.host))});
       }
     }
+  }
+
+  void find_images(const Page& page) {
+    const auto add_image = [this](std::uint64_t image) {
+      add(LeadKind::kEmbed, fmt::format("/img/{}.png", image));
+    };
+    add_image(page.number() % 8);
+    add_image(page.number() % 8 + 8);
+    if (!page.is_volatile()) return;
+    if (world_.options().is_still) return add_image(page.advert_image(now_));
+    for (std::uint64_t i = 0; i < World::kImages; ++i) add_image(i);
   }
 
   void find_in_sitemap(std::uint64_t part) {
@@ -112,17 +119,23 @@ class Rules {
  public:
   Rules(const World& world, const ReachOptions& options) : world_(world), options_(options) {}
 
-  bool follows(const Lead& lead) {
-    if (lead.kind == LeadKind::kEmbed && !options_.embeds) return false;
+  // `from` is the host whose answer leads there; empty: none.
+  bool follows(const Lead& lead, std::string_view from) {
+    const bool is_embed = lead.kind == LeadKind::kEmbed || lead.kind == LeadKind::kFrame;
+    if (is_embed && !options_.embeds) return false;
     if (lead.kind == LeadKind::kHint && !options_.hints) return false;
-    if (lead.kind != LeadKind::kEmbed && options_.in_scope && !options_.in_scope(lead.host)) {
-      return false;
+    if (lead.kind != LeadKind::kEmbed && !in_scope(lead.host)) {
+      const bool is_part = lead.kind == LeadKind::kFrame && in_scope(from);
+      if (!is_part) return false;
     }
     const auto number = world_.census().host_of_name(lead.host);
     return number && robots_of(lead.host, *number).check(lead.target).allowed;
   }
 
  private:
+  bool in_scope(std::string_view host) const {
+    return !options_.in_scope || options_.in_scope(host);
+  }
   const web::Robots& robots_of(const std::string& host, HostNumber number) {
     const auto [found, is_new] = robots_.try_emplace(host);
     if (is_new && !options_.agent.empty()) {
@@ -145,22 +158,26 @@ class Walk {
 
   std::vector<Reached> run() {
     for (const std::string& seed : options_.seeds) {
-      if (auto lead = lead_of_url(seed)) visit(std::move(*lead));
+      if (auto lead = lead_of_url(seed)) visit(std::move(*lead), "");
     }
     // What is found is added behind, so the end moves.
     std::size_t next = 0;
-    while (next < found_.size()) {
-      for (Lead& lead : leads_of(world_, found_[next].host, found_[next].target, options_.at)) {
-        visit(std::move(lead));
+    for (; next < found_.size(); ++next) {
+      const std::string host = found_[next].host;
+      const std::string& target = found_[next].target;
+      if (options_.is_lost && options_.is_lost(host, target)) continue;
+      for (Lead& lead : leads_of(world_, host, target, options_.at)) {
+        visit(std::move(lead), host);
       }
-      ++next;
     }
     return std::move(found_);
   }
 
  private:
-  void visit(Lead&& lead) {
-    if (!rules_.follows(lead) || !seen_.insert(lead.host + lead.target).second) return;
+  void visit(Lead&& lead, std::string_view from) {
+    if (!rules_.follows(lead, from) || !seen_.insert(lead.host + lead.target).second) return;
+    if (options_.hints && options_.sitemaps && hosts_.insert(lead.host).second)
+      visit_sitemaps(lead.host);
     const Site site(world_.census(), *world_.census().host_of_name(lead.host));
     const Place place = world_.place_of(site, lead.target);
     Reached reached{std::move(lead.host), std::move(lead.target), place.kind, 200};
@@ -174,9 +191,16 @@ class Walk {
     found_.push_back(std::move(reached));
   }
 
+  // Those that robots.txt names, which is read before the first page of a host.
+  void visit_sitemaps(const std::string& host) {
+    for (Lead& lead : leads_of(world_, host, "/robots.txt", options_.at))
+      visit(std::move(lead), host);
+  }
+
   const World& world_;
   const ReachOptions& options_;
   Rules rules_;
+  std::unordered_set<std::string> hosts_;
   std::vector<Reached> found_;
   std::unordered_set<std::string> seen_;
 };
@@ -188,7 +212,7 @@ std::vector<Lead> leads_of(const World& world, std::string_view host, std::strin
   const auto number = world.census().host_of_name(host);
   if (!number) return {};
   const Site site(world.census(), *number);
-  return Finder(world, host, site, now).find(world.place_of(site, target));
+  return Finder(world, host, site, world.moment_of(now)).find(world.place_of(site, target));
 }
 
 std::vector<Reached> reachable(const World& world, const ReachOptions& options) {
@@ -201,18 +225,18 @@ std::vector<Lead> left_out(const World& world, std::span<const Access> log,
   for (const Access& access : log) seen.insert(access.host + access.target);
   Rules rules(world, options);
   std::vector<Lead> found;
-  const auto look = [&](Lead&& lead) {
-    if (seen.contains(lead.host + lead.target) || !rules.follows(lead)) return;
+  const auto look = [&](Lead&& lead, std::string_view from) {
+    if (seen.contains(lead.host + lead.target) || !rules.follows(lead, from)) return;
     seen.insert(lead.host + lead.target);
     found.push_back(std::move(lead));
   };
   for (const std::string& seed : options.seeds) {
-    if (auto lead = lead_of_url(seed)) look(std::move(*lead));
+    if (auto lead = lead_of_url(seed)) look(std::move(*lead), "");
   }
   for (const Access& access : log) {
     if (access.status >= 400) continue;
     for (Lead& lead : leads_of(world, access.host, access.target, access.arrival)) {
-      look(std::move(lead));
+      look(std::move(lead), access.host);
     }
   }
   return found;

@@ -18,6 +18,7 @@ namespace meguri::sim {
 enum class LeadKind : std::uint8_t {
   kLink,      // a link to a page
   kEmbed,     // an image, style or script
+  kFrame,     // a page that is shown within the page
   kRedirect,  // where an answer sends its reader
   kHint,      // an entry of a sitemap or a feed, or these files themselves
 };
@@ -31,8 +32,9 @@ struct Lead {
 };
 
 // Where the answer to `target` of the host called `host` at `now` leads; nowhere if it is an error.
-// A page that says nofollow leads to its embeds alone. Adverts lead to images by chance: all that
-// they may show are given.
+// A page that says nofollow leads to its embeds and frames alone. Adverts lead to images by chance:
+// all that they may show are given, unless the world stands still, where it is known which they
+// show.
 std::vector<Lead> leads_of(const World& world, std::string_view host, std::string_view target,
                            base::Instant now);
 
@@ -40,10 +42,14 @@ struct ReachOptions {
   std::vector<std::string> seeds;  // URLs
   base::Instant at;                // the web as it stands at this moment
   std::string agent = "meguri";    // whose robots rules are obeyed; empty: none are
-  bool embeds = true;
-  bool hints = false;  // sitemaps and feeds are read
-  // Which hosts belong to the scope; null: all. Embeds are on the host of their page.
+  bool embeds = true;              // frames among them
+  bool hints = false;              // feeds are read, and sitemaps that are linked to
+  bool sitemaps = false;  // with hints: those of robots.txt too, at the first visit of a host
+  // Which hosts belong to the scope; null: all. Frames of pages in the scope may be elsewhere;
+  // embeds are on the host of their page.
   std::function<bool(std::string_view host)> in_scope = nullptr;
+  // Which answers are lost on their way: what is asked for there is reached, and leads nowhere.
+  std::function<bool(std::string_view host, std::string_view target)> is_lost = nullptr;
 };
 
 // One address that a crawler gets to, and what it is told there.

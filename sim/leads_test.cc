@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/polite_crawl.h"
+#include "sim/world_testing.h"
 
 namespace meguri::sim {
 namespace {
@@ -15,17 +16,9 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
-constexpr Instant kNow = kStart + Duration::days(30);
+constexpr Instant kNow = kTestNow;
 
-World small_world(std::uint64_t seed = 1) {
-  WorldOptions options;
-  options.census.hosts = 40;
-  options.census.pages = 800;
-  options.census.seed = seed;
-  options.start = kStart;
-  return World(options);
-}
+World small_world(std::uint64_t seed = 1) { return World(test_world(40, 800, seed)); }
 
 bool is_shown_by_chance(const std::string& target) { return target.starts_with("/img/"); }
 
@@ -59,6 +52,44 @@ TEST(Leads, WhatIsReachableIsWhatACrawlerFinds) {
   }
 }
 
+// While the crawl runs time goes by; the truth, adverts and their images with it, stays.
+TEST(Leads, OfAStillWorldAllThatIsReachableIsKnownExactly) {
+  WorldOptions still = small_world(2).options();
+  still.is_still = true;
+  const World world(still);
+  const std::string first =
+      "http://" + world.census().name_of(world.census().host_of_rank(0)) + "/";
+  Instant now = kNow;
+  std::set<std::string> crawled;
+  crawl_politely(world, first, [&](const std::string& host, const std::string& target) {
+    Request request;
+    request.origin.host = host;
+    request.target = target;
+    now = now + Duration::hours(7);
+    Answer answer = world.answer(request, now);
+    crawled.insert(std::to_string(answer.status) + " " + host + target);
+    return answer;
+  });
+  ReachOptions options;
+  options.seeds = {first};
+  options.hints = true;
+  std::set<std::string> reached;
+  for (const Reached& one : reachable(world, options)) {
+    reached.insert(std::to_string(one.status) + " " + one.host + one.target);
+  }
+  EXPECT_GT(crawled.size(), 400U);
+  EXPECT_EQ(reached, crawled);
+  // Sitemaps name pages that no link leads to, but never fewer.
+  options.sitemaps = true;
+  std::set<std::string> more;
+  for (const Reached& one : reachable(world, options)) {
+    more.insert(std::to_string(one.status) + " " + one.host + one.target);
+  }
+  EXPECT_TRUE(std::ranges::includes(more, reached));
+  EXPECT_TRUE(std::ranges::any_of(
+      more, [](const std::string& one) { return one.find("/sitemap.xml") != std::string::npos; }));
+}
+
 TEST(Leads, ScopeRobotsEmbedsAndHintsCanBeChosen) {
   const World world = small_world();
   const Census& census = world.census();
@@ -86,6 +117,27 @@ TEST(Leads, ScopeRobotsEmbedsAndHintsCanBeChosen) {
   } else {
     EXPECT_EQ(bad, any);
   }
+}
+
+// A page that says so leads to what it shows within itself, as it leads to its images.
+TEST(Leads, NofollowLeavesFramesAndEmbeds) {
+  WorldOptions options = small_world().options();
+  options.census.pages = 30'000;
+  options.is_still = true;
+  const World world(options);
+  int frames = 0;
+  for (HostNumber host = 0; host < world.census().hosts(); ++host) {
+    const Site site(world.census(), host);
+    const std::string name = world.census().name_of(host);
+    for (PageNumber page = 0; page < site.pages(); ++page) {
+      if (!world.page(site, page).robots().nofollow) continue;
+      for (const Lead& lead : leads_of(world, name, site.address_of(page), kNow)) {
+        EXPECT_TRUE(lead.kind == LeadKind::kEmbed || lead.kind == LeadKind::kFrame);
+        if (lead.kind == LeadKind::kFrame) ++frames;
+      }
+    }
+  }
+  EXPECT_GT(frames, 0);
 }
 
 TEST(Leads, WhatACrawlLeavesOutIsFound) {

@@ -37,6 +37,7 @@ constexpr std::size_t kLinkBytes = 70;
 constexpr std::uint64_t kChildren = 6;      // of a page in the tree of its site
 constexpr std::uint64_t kHostChildren = 8;  // of a host in the tree of all
 constexpr std::uint64_t kMenuLinks = 5;
+constexpr std::uint64_t kAdvertImages = 16;
 
 constexpr double kVolatileChance = 0.2;
 constexpr double kFramesetChance = 0.005;
@@ -83,7 +84,9 @@ Page::Page(const Census& census, const Site& site, PageNumber number, base::Inst
       number_(number),
       sources_(sources),
       key_(key_of(census, site, number)),
-      history_(history_of(census, site, number, key_, world_start, sources.trace)) {}
+      history_(history_of(census, site, number, key_, world_start, sources.trace)) {
+  if (sources.still_at) history_.stand_still(*sources.still_at);
+}
 
 PageRobots Page::robots() const {
   Dice dice{kRobots, key_};
@@ -92,10 +95,16 @@ PageRobots Page::robots() const {
   robots.noindex = dice.chance(0.03);
   robots.nofollow = dice.chance(0.03);
   robots.in_header = dice.chance(0.3);
+  // The header has room for one word.
+  if (robots.in_header && robots.noindex) robots.nofollow = false;
   return robots;
 }
 
 bool Page::is_volatile() const { return Dice{kVolatile, key_}.chance(kVolatileChance); }
+
+std::uint64_t Page::advert_image(base::Instant now) const {
+  return Dice{kMoment, key_, static_cast<std::uint64_t>(now.ms())}.below(kAdvertImages);
+}
 
 bool Page::is_frameset() const {
   return number_ != 0 && Dice{kFrames, key_}.chance(kFramesetChance);
@@ -304,7 +313,7 @@ void Page::append_paragraphs(std::span<const std::uint64_t> keys, const std::vec
 void Page::append_footer(base::Instant now, std::string* out) const {
   if (is_volatile()) {
     Dice dice{kMoment, key_, static_cast<std::uint64_t>(now.ms())};
-    const std::uint64_t image = dice.below(16);
+    const std::uint64_t image = dice.below(kAdvertImages);
     const std::uint64_t advert = dice.below(1000);
     fmt::format_to(std::back_inserter(*out),
                    "<aside><img src=\"/img/{}.png\" alt=\"\"> advert {}</aside>\n", image, advert);

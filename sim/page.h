@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,11 +49,13 @@ struct PageRobots {
   bool says_anything() const { return noindex || nofollow; }
 };
 
-// What a world has from files instead of inventing it; null: nothing. Borrowed.
+// What a world has from files instead of inventing it; null: nothing. Borrowed. And the moment at
+// which its pages stand still, if they do.
 struct PageSources {
   const Trace* trace = nullptr;
   const Graph* graph = nullptr;
   const NodeMap* nodes = nullptr;  // of the graph
+  std::optional<base::Instant> still_at = std::nullopt;
 };
 
 // A view of one page of one site; cheap to make. Borrows its census, its site and the sources.
@@ -66,6 +69,8 @@ class Page {
   PageRobots robots() const;
   bool is_frameset() const;  // its links are frames
   bool is_volatile() const;  // it has a counter and adverts that change at every access
+  // Which image the advert shows to an access at `now`. Requires is_volatile() and no frames.
+  std::uint64_t advert_image(base::Instant now) const;
 
   // Those of its structure, which reach every page of the site from the home page, every host from
   // the largest one, and popular pages more often; and one that changes with the version. If there

@@ -14,11 +14,13 @@ std::uint32_t seconds_of(std::uint32_t event) { return event & ~RecordedChanges:
 }  // namespace
 
 bool History::is_gone(base::Instant t) const {
+  t = seen_at(t);
   if (recorded_) return !recorded_exists(t) && recorded_until(t) > 0;
   return traits_.death && t >= *traits_.death;
 }
 
 std::optional<base::Instant> History::end_after(base::Instant t) const {
+  if (still_at_) return std::nullopt;
   if (!recorded_) return traits_.death;
   for (std::size_t i = recorded_until(t); i < recorded_->events.size(); ++i) {
     if (!is_recorded_version(i)) return recorded_time(i);

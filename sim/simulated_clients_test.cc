@@ -10,6 +10,7 @@
 #include "sim/simulated_dns.h"
 #include "sim/simulated_http_client.h"
 #include "sim/wire.h"
+#include "sim/world_testing.h"
 
 namespace meguri::sim {
 namespace {
@@ -21,15 +22,9 @@ using fetch::Fetched;
 using fetch::FetchRequest;
 using fetch::Resolved;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+constexpr Instant kStart = kTestStart;
 
-WorldOptions small_world() {
-  WorldOptions options;
-  options.census.hosts = 50;
-  options.census.pages = 500;
-  options.start = kStart;
-  return options;
-}
+WorldOptions small_world() { return test_world(50, 500); }
 
 // A world, a clock, and both clients on them.
 struct Rig {

@@ -71,7 +71,7 @@ bool SimulatedHttpClient::is_refused(const FetchRequest& request, const Fate& fa
     fail(FetchOutcome::kBadRequest, fault, Duration(), out);
     return true;
   }
-  out->request_head = fetch::request_head_of(request);
+  out->request_head = fetch::kept_head_of(request);
   const fetch::IpAddress& address = request.address.address;
   if (!options_.policy.allows(address)) {
     fail(FetchOutcome::kForbiddenAddress,

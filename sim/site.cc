@@ -96,6 +96,9 @@ Site::Site(const Census& census, HostNumber host)
   const web::Charset japanese = choose(dice, kJapaneseCharsets);
   if (script_.language == Language::kJapanese) script_.charset = japanese;
   charset_hint_ = choose(dice, kHints);
+  // Taken for any other charset its text is full of tags, and nobody knows what a page links to.
+  const bool is_escaped = script_.charset == web::Charset::kIso2022Jp;
+  if (is_escaped && charset_hint_ == CharsetHint::kWrong) charset_hint_ = CharsetHint::kMeta;
   style_ = choose(dice, kStyles);
   validators_ = choose(dice, kValidators);
   sitemap_ = choose(dice, kSitemaps);

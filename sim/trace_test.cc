@@ -15,6 +15,7 @@
 #include "env/posix_file_system.h"
 #include "sim/recall.h"
 #include "sim/world.h"
+#include "sim/world_testing.h"
 
 namespace meguri::sim {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+constexpr Instant kStart = kTestStart;
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t kDeletion = RecordedChanges::kDeletion;
 
@@ -203,10 +204,7 @@ TEST(Trace, RecallKnowsThatPagesComeBack) {
 
 // A world whose pages live through `trace`.
 World world_of(base::Result<Trace> trace) {
-  WorldOptions options;
-  options.census.hosts = 30;
-  options.census.pages = 1000;
-  options.start = kStart;
+  WorldOptions options = test_world(30, 1000);
   options.delay_mean = Duration();
   options.trace = std::make_shared<const Trace>(*std::move(trace));
   return World(options);

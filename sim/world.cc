@@ -138,6 +138,7 @@ Answer World::answer(const Request& request, base::Instant now) const {
     answer.fields.push_back({"Allow", "GET, HEAD"});
     return answer;
   }
+  now = moment_of(now);
   switch (place.kind) {
     case Place::Kind::kPage: answer_page(request, site, place.page, now, &answer); break;
     case Place::Kind::kRedirect:
@@ -160,6 +161,7 @@ Answer World::answer(const Request& request, base::Instant now) const {
 }
 
 int World::status_of(const Site& site, PageNumber number, base::Instant now) const {
+  now = moment_of(now);
   const Page page = this->page(site, number);
   if (!page.history().exists(now)) {
     return page.history().is_gone(now) && site.says_gone() ? 410 : 404;
@@ -252,7 +254,8 @@ std::string World::robots_of(const Site& site, const Origin& origin) const {
     }
   }
   text += fmt::format("Allow: {}\n", site.address_of(1 % std::max<std::uint64_t>(site.pages(), 1)));
-  if (dice.chance(0.2)) text += fmt::format("Crawl-delay: {}\n", 1 + dice.below(20));
+  const bool asks_delay = dice.chance(0.2) && options_.crawl_delays;
+  if (asks_delay) text += fmt::format("Crawl-delay: {}\n", 1 + dice.below(20));
   text += "\nUser-agent: badbot\nUser-agent: worsebot\nDisallow: /\n";
   if (site.sitemap() != SitemapHabit::kNone) {
     text += fmt::format("\nSitemap: {}/sitemap.xml{}\n", origin.text(),

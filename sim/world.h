@@ -23,6 +23,7 @@ struct WorldOptions {
   CensusOptions census;
   base::Instant start;  // when the world begins; pages that are invented have a past before it
   base::Duration delay_mean = base::Duration::from_ms(850);  // of answers; 0: none wait
+  bool crawl_delays = true;  // robots.txt of some hosts asks for one
 
   // Pages change as those of the trace did, each as one of them that is chosen by chance, instead
   // of by a process. The trace's first second is the world's start, so that a crawl sees all of its
@@ -35,6 +36,11 @@ struct WorldOptions {
   // no aliases and mirrors. Set by use_graph(), which sets what the census needs for it.
   std::shared_ptr<const Graph> graph = nullptr;
   void use_graph(std::shared_ptr<const Graph> new_graph);
+
+  // Every page stands as it was at the start: whatever the time, an answer says what it would have
+  // said then. Delays and the Date field go on with the time. So a crawl that takes a while can be
+  // compared with one truth, and its pauses be judged all the same.
+  bool is_still = false;
 
   base::Status check() const;
 };
@@ -97,6 +103,8 @@ class World {
   const Census& census() const { return census_; }
   const WorldOptions& options() const { return options_; }
   base::Instant start() const { return options_.start; }
+  // The moment whose pages are shown at `now`.
+  base::Instant moment_of(base::Instant now) const { return options_.is_still ? start() : now; }
 
   Answer answer(const Request& request, base::Instant now) const;
 
@@ -113,7 +121,11 @@ class World {
   std::string robots_of(const Site& site, const Origin& origin) const;
 
  private:
-  PageSources sources() const { return {options_.trace.get(), options_.graph.get(), &nodes_}; }
+  PageSources sources() const {
+    PageSources sources{options_.trace.get(), options_.graph.get(), &nodes_};
+    if (options_.is_still) sources.still_at = start();
+    return sources;
+  }
   void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,
                    Answer* answer) const;
   bool is_unchanged(const Request& request, const Site& site, const Version& version,

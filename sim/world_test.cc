@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "sim/world_testing.h"
 #include "web/content_decoder.h"
 #include "web/feed.h"
+#include "web/http_date.h"
 #include "web/page.h"
 #include "web/robots.h"
 #include "web/sitemap.h"
@@ -22,16 +24,11 @@ namespace {
 using base::Duration;
 using base::Instant;
 
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
-constexpr Instant kNow = kStart + Duration::days(30);
+constexpr Instant kStart = kTestStart;
+constexpr Instant kNow = kTestNow;
 
 World world_of(std::uint64_t hosts, std::uint64_t pages, std::uint64_t seed = 1) {
-  WorldOptions options;
-  options.census.seed = seed;
-  options.census.hosts = hosts;
-  options.census.pages = pages;
-  options.start = kStart;
-  return World(options);
+  return World(test_world(hosts, pages, seed));
 }
 
 Answer ask(const World& world, std::string_view host, std::string_view target, Instant now = kNow) {
@@ -461,6 +458,29 @@ TEST(World, BadOptionsAreExplained) {
   const auto status = options.check();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message(), "answers take 0 to 600 seconds on the mean, not 3600");
+}
+
+TEST(World, StandsStillButForDatesAndDelays) {
+  WorldOptions options = world_of(20, 400).options();
+  const World moving(options);
+  options.is_still = true;
+  const World still(options);
+  const Census& census = still.census();
+  for (HostNumber host = 0; host < census.hosts(); ++host) {
+    const Site site(census, host);
+    std::vector<std::string> targets = {"/robots.txt", "/sitemap.xml", "/feed.xml"};
+    for (PageNumber page = 0; page < site.pages(); ++page) targets.push_back(site.address_of(page));
+    for (const std::string& target : targets) {
+      Answer then = ask(moving, census.name_of(host), target, kStart);
+      Answer now = ask(still, census.name_of(host), target, kNow);
+      EXPECT_EQ(now.field("Date"), web::format_http_date(kNow));
+      EXPECT_EQ(then.status, now.status);
+      EXPECT_EQ(then.body, now.body);
+    }
+    const Page home = still.page(site, 0);
+    EXPECT_EQ(home.history().versions(kStart, kNow, 100).size(), 1U);
+    EXPECT_EQ(home.history().end_after(kNow), std::nullopt);
+  }
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ def run(command, **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("encoding", "utf-8")
+    options.setdefault("timeout", 240)  # seconds
     return subprocess.run(
         command,
         env=environment,
         stderr=subprocess.PIPE,
-        timeout=240,
         check=False,
         **options,
     )

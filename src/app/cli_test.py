@@ -240,7 +240,9 @@ class Inspect(testing.TestCase):
         self.assertEqual(self.inspect(self.write("empty", ""))["format"], "text")
 
     def test_a_url_alone(self):
-        found = self.inspect("https://www.example.co.uk/a/?PHPSESSID=0123456789abcdef0123456789abcdef")
+        found = self.inspect(
+            "https://www.example.co.uk/a/?PHPSESSID=0123456789abcdef0123456789abcdef", "--offline"
+        )
         self.assertEqual((found["domain"], found["filter"]), ("example.co.uk", "session-id"))
 
     def test_bad_use(self):

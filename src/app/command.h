@@ -35,12 +35,19 @@ struct CommandEntry {
 // In the order in which `meguri --help` shows them.
 std::span<const CommandEntry> commands();
 
+std::unique_ptr<Command> make_add_command();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_canon_command();
 std::unique_ptr<Command> make_crawl_command();
+std::unique_ptr<Command> make_demo_command();
+std::unique_ptr<Command> make_hosts_command();
 std::unique_ptr<Command> make_inspect_command();
+std::unique_ptr<Command> make_pause_command();
+std::unique_ptr<Command> make_resume_command();
 std::unique_ptr<Command> make_robots_command();
+std::unique_ptr<Command> make_status_command();
 std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_virtual_web_command();
+std::unique_ptr<Command> make_why_command();
 
 }  // namespace meguri::app

@@ -84,6 +84,11 @@ void Options::arguments(const std::string& name, std::vector<std::string>& value
   app_->add_option(name, values, help)->required()->type_name("")->expected(1, -1);
 }
 
+void Options::any_arguments(const std::string& name, std::vector<std::string>& values,
+                            const std::string& help) {
+  app_->add_option(name, values, help)->type_name("")->expected(0, -1);
+}
+
 void Options::list(const std::string& name, const std::string& type,
                    std::vector<std::string>& values, const std::string& help) {
   app_->add_option(name, values, help)->type_name(type)->expected(1)->take_all();

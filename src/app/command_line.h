@@ -35,6 +35,9 @@ class Options {
   // One or more, behind the others.
   void arguments(const std::string& name, std::vector<std::string>& values,
                  const std::string& help);
+  // None or more, behind the others.
+  void any_arguments(const std::string& name, std::vector<std::string>& values,
+                     const std::string& help);
   // An option that may be given more than once.
   void list(const std::string& name, const std::string& type, std::vector<std::string>& values,
             const std::string& help);

@@ -2,114 +2,153 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <string_view>
+#include <utility>
 
-#include "app/build_info.h"
-#include "app/values.h"
-#include "base/text.h"
+#include "app/input.h"
 #include "fetch/ares_dns.h"
 #include "fetch/curl_http_client.h"
-#include "web/canonical.h"
-#include "web/url.h"
 
 namespace meguri::app {
 
-using base::Duration;
-
 namespace {
 
-base::Result<crawl::Scope> scope_of(const std::string& name) {
-  if (name == "host") return crawl::Scope::kHost;
-  if (name == "domain") return crawl::Scope::kDomain;
-  if (name == "prefix") return crawl::Scope::kPrefix;
-  if (name == "any") return crawl::Scope::kAny;
-  return base::fail(base::ErrorCode::kInvalid, "--scope takes host, domain, prefix or any, not {}",
-                    base::quoted(name));
+constexpr std::string_view kConfigName = "/meguri.toml";
+constexpr std::string_view kSeedsName = "/seeds.txt";
+
+// "Follow so many links from a seed (default: 100)"
+std::string help_of(const ConfigKey<CrawlConfig>& key) {
+  CrawlConfig defaults;
+  std::string value = toml_of(key.field(defaults)).value_or(std::string(key.sample));
+  std::erase(value, '"');
+  if (value.empty() || value == "0" || value == "[]" || value == "false" || value == "0s") {
+    return std::string(key.help);
+  }
+  return fmt::format("{} (default: {})", key.help, value);
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
 }
 
 }  // namespace
 
 void CrawlArguments::declare(Options options) {
-  options.arguments("SEED", seeds_, "URLs to begin with");
-  options.option(
-      "--scope", "SCOPE", scope_,
-      "Follow links within the host, domain or prefix of a seed, or any (default: host)");
-  options.list("--include", "REGEX", includes_, "Only URLs in which this is found");
-  options.list("--exclude", "REGEX", excludes_, "No URLs in which this is found");
-  options.option("--max-pages", "N", pages_max_, "Register no more pages than this");
-  options.option("--max-pages-per-host", "N", pages_per_host_max_, "Nor more of one host");
-  options.option("--max-depth", "N", depth_max_, "Follow so many links from a seed (default: 100)");
-  options.option("--min-delay", "DURATION", delay_,
-                 "Least time from an answer of a host to the next request (default: 5s)");
-  options.option("--server-gap", "DURATION", server_gap_,
-                 "Least time from an answer of a server to the next request (default: 1s)");
-  options.option("--user-agent", "TEXT", user_agent_, "Who visits; it should hold a contact");
-  options.list("--dns", "HOST:PORT", dns_, "Ask this name server instead of the system's");
-  options.list("--allow-network", "CIDR", networks_,
-               "Visit hosts in this network though it is not public, such as 127.0.0.0/8");
-  options.option("--ca", "FILE", ca_, "Trust the certificates in this PEM file too");
-}
-
-base::Result<crawl::CrawlOptions> CrawlArguments::options(const std::string& archive) const {
-  crawl::CrawlOptions options;
-  for (const std::string& seed : seeds_) {
-    const auto url = web::Url::parse(seed);
-    if (!url || !url->is_http()) {
-      return base::fail(base::ErrorCode::kInvalid, "{} is no http or https URL",
-                        base::quoted(seed));
+  options.any_arguments("SEED", seeds_, "URLs to begin with");
+  options.option("--seeds", "FILE", seeds_file_, "More of them, one a line; - is standard input");
+  options.option("--config", "FILE", config_file_,
+                 "What the crawl is told, instead of DIR/meguri.toml");
+  options.flag("--init", init_, "Write DIR/meguri.toml, with every key explained, and end");
+  for (const ConfigKey<CrawlConfig>& key : crawl_keys()) {
+    if (key.option.empty()) continue;
+    CrawlConfig defaults;
+    Slot& slot = slots_.emplace_back();
+    slot.key = &key;
+    const std::string name(key.option);
+    const std::string type(key.type);
+    switch (shape_of(key.field(defaults))) {
+      case ConfigShape::kBoolean: options.flag(name, slot.flag, help_of(key)); break;
+      case ConfigShape::kList: options.list(name, type, slot.list, help_of(key)); break;
+      default: options.option(name, type, slot.text, help_of(key)); break;
     }
-    options.seeds.push_back(web::canonical(*url).href());
   }
-  if (!scope_.empty()) {
-    ASSIGN_OR_RETURN(options.scope.scope, scope_of(scope_));
-  }
-  options.scope.includes = includes_;
-  options.scope.excludes = excludes_;
-  if (!depth_max_.empty()) {
-    ASSIGN_OR_RETURN(const std::uint64_t depth, parse_count("--max-depth", depth_max_));
-    options.scope.depth_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(depth, 1'000'000));
-  }
-  if (!pages_max_.empty()) {
-    ASSIGN_OR_RETURN(options.pages_max, parse_count("--max-pages", pages_max_));
-  }
-  if (!pages_per_host_max_.empty()) {
-    ASSIGN_OR_RETURN(options.pages_per_host_max,
-                     parse_count("--max-pages-per-host", pages_per_host_max_));
-  }
-  const auto read_ms = [](std::string_view option, const std::string& text,
-                          std::uint32_t* ms) -> base::Status {
-    if (text.empty()) return {};
-    ASSIGN_OR_RETURN(const Duration duration, parse_duration(option, text));
-    *ms = static_cast<std::uint32_t>(std::min<std::int64_t>(duration.ms(), 86'400'000));
-    return {};
-  };
-  RETURN_IF_ERROR(read_ms("--min-delay", delay_, &options.access.host_wait_ms_min));
-  RETURN_IF_ERROR(read_ms("--server-gap", server_gap_, &options.access.server_gap_ms));
-  options.user_agent = user_agent_.empty()
-                           ? fmt::format("Mozilla/5.0 (compatible; meguri/{})", version())
-                           : user_agent_;
-  options.warc.series.dir = archive + "/warc";
-  options.warc.info.software = fmt::format("meguri/{}", version());
-  options.warc.info.robots = "RFC 9309";
-  options.warc.info.user_agent = options.user_agent;
-  return options;
 }
 
-base::Result<CrawlSeams> CrawlArguments::seams(const crawl::CrawlOptions& options,
-                                               const env::Clock& clock,
+base::Result<std::string> CrawlArguments::init(const std::string& archive,
                                                env::FileSystem& files) const {
+  std::string path = archive + std::string(kConfigName);
+  ASSIGN_OR_RETURN(const bool exists, files.exists(path));
+  if (exists) {
+    return base::fail(base::ErrorCode::kExists, "{} is there already; it is left as it is", path);
+  }
+  CrawlConfig config;
+  config.crawl.seeds = seeds_;
+  if (!seeds_file_.empty()) {
+    ASSIGN_OR_RETURN(const Input input, read_input(seeds_file_));
+    ASSIGN_OR_RETURN(const auto more, read_seeds(input.bytes, seeds_file_));
+    append(config.crawl.seeds, more);
+  }
+  RETURN_IF_ERROR(complete(config, archive));
+  RETURN_IF_ERROR(files.make_dirs(archive));
+  RETURN_IF_ERROR(env::write_file_atomically(files, path, config_example(config.crawl.seeds)));
+  return path;
+}
+
+base::Result<CrawlConfig> CrawlArguments::config(const std::string& archive,
+                                                 env::FileSystem& files) const {
+  CrawlConfig config;
+  RETURN_IF_ERROR(read_file(archive, files, config));
+  RETURN_IF_ERROR(read_options(config));
+  RETURN_IF_ERROR(add_seeds(archive, files, config));
+  RETURN_IF_ERROR(complete(config, archive));
+  if (config.crawl.seeds.empty()) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      "there are no seeds; name URLs to begin with, or a file of them by --seeds");
+  }
+  return config;
+}
+
+base::Status CrawlArguments::read_file(const std::string& archive, env::FileSystem& files,
+                                       CrawlConfig& config) const {
+  std::string path = config_file_;
+  if (path.empty()) {
+    path = archive + std::string(kConfigName);
+    ASSIGN_OR_RETURN(const bool exists, files.exists(path));
+    if (!exists) return {};
+  }
+  ASSIGN_OR_RETURN(const std::string text, env::read_file(files, path));
+  RETURN_IF_ERROR(read_config(text, path, config));
+  // Files that it names stand beside it.
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == path.npos ? "" : path.substr(0, slash + 1);
+  for (std::string* const named : {&config.ca_file, &config.crawl.scope.exclusion_file}) {
+    if (!named->empty() && !named->starts_with('/')) *named = folder + *named;
+  }
+  return {};
+}
+
+base::Status CrawlArguments::read_options(CrawlConfig& config) const {
+  for (const Slot& slot : slots_) {
+    const ConfigKey<CrawlConfig>& key = *slot.key;
+    if (slot.flag) RETURN_IF_ERROR(set_key(key, config, key.option, "true"));
+    if (!slot.text.empty()) RETURN_IF_ERROR(set_key(key, config, key.option, slot.text));
+    if (!slot.list.empty()) clear_list(key.field(config));
+    for (const std::string& text : slot.list) {
+      RETURN_IF_ERROR(set_key(key, config, key.option, text));
+    }
+  }
+  return {};
+}
+
+base::Status CrawlArguments::add_seeds(const std::string& archive, env::FileSystem& files,
+                                       CrawlConfig& config) const {
+  append(config.crawl.seeds, seeds_);
+  if (!seeds_file_.empty()) {
+    ASSIGN_OR_RETURN(const Input input, read_input(seeds_file_));
+    ASSIGN_OR_RETURN(const auto more, read_seeds(input.bytes, seeds_file_));
+    append(config.crawl.seeds, more);
+  }
+  const std::string path = archive + std::string(kSeedsName);
+  ASSIGN_OR_RETURN(const bool exists, files.exists(path));
+  if (!exists) return {};
+  ASSIGN_OR_RETURN(const std::string text, env::read_file(files, path));
+  ASSIGN_OR_RETURN(const auto more, read_seeds(text, path));
+  append(config.crawl.seeds, more);
+  return {};
+}
+
+base::Result<CrawlSeams> CrawlArguments::seams(const CrawlConfig& config, const env::Clock& clock,
+                                               env::FileSystem& files) {
   CrawlSeams seams;
-  ASSIGN_OR_RETURN(seams.addresses, fetch::AddressPolicy::parse(networks_));
+  ASSIGN_OR_RETURN(seams.addresses, fetch::AddressPolicy::parse(config.allowed_networks));
   fetch::CurlOptions http;
   http.policy = seams.addresses;
-  http.in_flight_max = options.connections_max;
-  if (!ca_.empty()) {
-    ASSIGN_OR_RETURN(http.extra_ca_pem, env::read_file(files, ca_));
+  http.in_flight_max = config.crawl.connections_max;
+  if (!config.ca_file.empty()) {
+    ASSIGN_OR_RETURN(http.extra_ca_pem, env::read_file(files, config.ca_file));
   }
   fetch::AresOptions names;
-  names.servers = dns_;
+  names.servers = config.dns_servers;
   // Made once to find what is wrong with the options; a module cannot say it so well.
   ASSIGN_OR_RETURN(const auto tried_http, fetch::make_curl_http_client(clock, http));
   ASSIGN_OR_RETURN(const auto tried_names, fetch::make_ares_dns(clock, names));

@@ -1,10 +1,12 @@
-// CrawlArguments: what the command line says of a crawl, as options and seams.
+// CrawlArguments: what the command line says of a crawl, joined with its file.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "app/command_line.h"
+#include "app/crawl_config.h"
 #include "app/crawl_graph.h"
 #include "base/result.h"
 #include "crawl/options.h"
@@ -17,25 +19,38 @@ class CrawlArguments {
  public:
   void declare(Options options);
 
-  // kInvalid: an argument is none that can be used.
-  base::Result<crawl::CrawlOptions> options(const std::string& archive) const;
-  base::Result<CrawlSeams> seams(const crawl::CrawlOptions& options, const env::Clock& clock,
-                                 env::FileSystem& files) const;
+  // Whether only the file is to be written, and doing so: ARCHIVE/meguri.toml, if there is none
+  // yet. Returns where it is.
+  bool wants_init() const { return init_; }
+  base::Result<std::string> init(const std::string& archive, env::FileSystem& files) const;
+
+  // All that the crawl is told: the file that was named, or ARCHIVE/meguri.toml if there is one;
+  // over it the command line; all seeds together. kInvalid: something in it cannot be used.
+  base::Result<CrawlConfig> config(const std::string& archive, env::FileSystem& files) const;
+
+  static base::Result<CrawlSeams> seams(const CrawlConfig& config, const env::Clock& clock,
+                                        env::FileSystem& files);
 
  private:
+  // An option, and what was said.
+  struct Slot {
+    const ConfigKey<CrawlConfig>* key = nullptr;
+    bool flag = false;
+    std::string text;
+    std::vector<std::string> list;
+  };
+
+  base::Status read_file(const std::string& archive, env::FileSystem& files,
+                         CrawlConfig& config) const;
+  base::Status read_options(CrawlConfig& config) const;
+  base::Status add_seeds(const std::string& archive, env::FileSystem& files,
+                         CrawlConfig& config) const;
+
   std::vector<std::string> seeds_;
-  std::string scope_;
-  std::vector<std::string> includes_;
-  std::vector<std::string> excludes_;
-  std::string pages_max_;
-  std::string pages_per_host_max_;
-  std::string depth_max_;
-  std::string delay_;
-  std::string server_gap_;
-  std::string user_agent_;
-  std::vector<std::string> dns_;
-  std::vector<std::string> networks_;
-  std::string ca_;
+  std::string seeds_file_;
+  std::string config_file_;
+  bool init_ = false;
+  std::deque<Slot> slots_;  // which stay where they are
 };
 
 }  // namespace meguri::app

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,15 +5,25 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "app/added_seeds.h"
+#include "app/archive_door.h"
 #include "app/command.h"
+#include "app/control_server.h"
+#include "app/control_service.h"
 #include "app/crawl_arguments.h"
 #include "app/crawl_graph.h"
+#include "app/crawl_metrics.h"
+#include "app/crawl_snapshot.h"
 #include "app/crawl_standing.h"
+#include "app/crawl_summary.h"
+#include "app/crawl_view.h"
+#include "app/metrics_server.h"
 #include "app/speed_arguments.h"
 #include "app/stop_signals.h"
-#include "app/values.h"
 #include "base/console.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "env/posix_file_system.h"
 #include "flow/thread_engine.h"
@@ -27,64 +35,74 @@ using base::Duration;
 
 constexpr Duration kEpoch = Duration::seconds(1);
 constexpr Duration kFinishTime = Duration::seconds(10);  // for answers in flight, at a stop
-constexpr Duration kLookEvery = Duration::from_ms(500);
+constexpr Duration kLookEvery = Duration::from_ms(250);
+// Plain lines come every 10 seconds, and less often when the crawl takes longer than this.
+constexpr Duration kPlainOften = Duration::minutes(5);
+constexpr Duration kPlainLater = Duration::seconds(30);
 
 class CrawlCommand final : public Command {
  public:
   void declare(Options options) override {
     arguments_.declare(options);
     options.option("--archive", "DIR", archive_, "Where the archive is, or is to be");
-    options.flag("--once", once_, "Visit every page once, and end when none is left");
-    options.option("--for", "DURATION", for_,
-                   "Stop after so much real time; the same command goes on");
     speed_.declare(options);
+    options.flag("--quiet", quiet_, "Show no progress");
     options.flag("--json", json_, "Print one JSON object at the end");
   }
 
   base::Status run(Output& out) override;
 
  private:
-  base::Status work(flow::ThreadEngine& engine, const CrawlGraph& nodes,
-                    const StopSignals& signals);
+  base::Status init(Output& out);
+  base::Status work(flow::ThreadEngine& engine, const CrawlWatch& watch, const StopSignals& signals,
+                    Duration time_max);
+  void show(const CrawlWatch& watch, bool is_stopping, CrawlView& view,
+            base::Progress& progress) const;
+  base::Result<std::unique_ptr<MetricsServer>> serve_metrics(
+      const std::string& address, const std::atomic<const CrawlWatch*>& running) const;
+  base::Status print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const;
 
   CrawlArguments arguments_;
   std::string archive_;
-  std::string for_;
   SpeedArguments speed_;
-  bool once_ = false;
   bool json_ = false;
+  bool quiet_ = false;
   bool stopped_ = false;  // before everything was done
 };
 
+void CrawlCommand::show(const CrawlWatch& watch, bool is_stopping, CrawlView& view,
+                        base::Progress& progress) const {
+  if (quiet_) return;
+  CrawlSnapshot now = watch.look();
+  if (is_stopping) now.held = "stopping when the open requests are answered; again stops at once";
+  const base::Ticks at = now.real_now;
+  if (now.running >= kPlainOften) progress.set_plain_interval(kPlainLater);
+  view.add(std::move(now));
+  progress.update(at, view.lines(base::Console::standard_error().columns()), view.plain());
+}
+
 // Until all is done, a signal comes, or the time is over.
-base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& nodes,
-                                const StopSignals& signals) {
-  std::optional<Duration> limit;
-  if (!for_.empty()) {
-    ASSIGN_OR_RETURN(limit, parse_duration("--for", for_));
-  }
-  const crawl::RegistryCounts& counts = engine.module(nodes.registry).counts();
-  const crawl::Scheduler& scheduler = engine.module(nodes.scheduler);
+base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlWatch& watch,
+                                const StopSignals& signals, Duration time_max) {
   const env::RealClock clock;
+  CrawlView view;
   base::Progress progress(base::Console::standard_error());
   std::atomic<bool> is_over = false;
-  std::thread watch([&] {
+  std::thread watcher([&] {
     const base::Ticks start = clock.ticks();
     int stops = 0;
     base::Ticks last_stop;
     while (!is_over) {
       const bool signalled = signals.wait(kLookEvery);
       const base::Ticks now = clock.ticks();
-      const bool is_late = stops == 0 && limit && now - start >= *limit;
+      const bool is_late = stops == 0 && time_max > Duration() && now - start >= time_max;
       const bool is_slow = stops == 1 && now - last_stop >= kFinishTime;
       if (signalled || is_late || is_slow) {
         ++stops;
         last_stop = now;
         engine.stop_soon();
       }
-      const CrawlStanding standing = CrawlStanding::of(counts);
-      progress.update(now,
-                      fmt::format("{}; {}", standing.to_string(), scheduler.summary().to_string()));
+      show(watch, stops > 0, view, progress);
     }
   });
   base::Status status = engine.run_until_quiet();
@@ -95,9 +113,30 @@ base::Status CrawlCommand::work(flow::ThreadEngine& engine, const CrawlGraph& no
   if (status) status = engine.drain();
   if (!status && status.error().code() == base::ErrorCode::kStopped) status = engine.stop();
   is_over = true;
-  watch.join();
-  progress.finish(CrawlStanding::of(counts).to_string());
+  watcher.join();
+  show(watch, false, view, progress);
   return status;
+}
+
+// Null: nobody asked for them.
+base::Result<std::unique_ptr<MetricsServer>> CrawlCommand::serve_metrics(
+    const std::string& address, const std::atomic<const CrawlWatch*>& running) const {
+  if (address.empty()) return nullptr;
+  const auto text = [&running] {
+    const CrawlWatch* const watch = running;
+    return watch == nullptr ? std::string("# the crawl begins\n") : metrics_text(watch->look());
+  };
+  ASSIGN_OR_RETURN(auto server, MetricsServer::start(address, text));
+  base::Console::standard_error().write_line("metrics at " + server->url());
+  return server;
+}
+
+base::Status CrawlCommand::init(Output& out) {
+  env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(const std::string path, arguments_.init(archive_, files));
+  out.print("{} is written; change what you like, then: meguri crawl --archive {} --once\n", path,
+            archive_);
+  return {};
 }
 
 base::Status CrawlCommand::run(Output& out) {
@@ -105,36 +144,69 @@ base::Status CrawlCommand::run(Output& out) {
     return base::fail(base::ErrorCode::kInvalid,
                       "say where the archive is to be, by --archive DIR");
   }
-  if (!once_) {
+  if (arguments_.wants_init()) return init(out);
+  env::PosixFileSystem files;
+  // Before anything is read: who does not hold the lock may be adding seeds.
+  std::unique_ptr<env::FileLock> lock;
+  ASSIGN_OR_RETURN(const bool exists, files.exists(archive_));
+  if (exists) {
+    ASSIGN_OR_RETURN(lock, lock_archive(files, archive_));
+  }
+  ASSIGN_OR_RETURN(const CrawlConfig config, arguments_.config(archive_, files));
+  if (!config.once) {
     return base::fail(base::ErrorCode::kInvalid,
                       "a crawl that goes on for ever is not there yet; give --once");
   }
   const StopSignals signals;
-  env::PosixFileSystem files;
-  ASSIGN_OR_RETURN(const crawl::CrawlOptions options, arguments_.options(archive_));
   ASSIGN_OR_RETURN(const std::unique_ptr<env::Clock> clock, speed_.make());
-  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(options, *clock, files));
+  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(config, *clock, files));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/state"));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
-  ASSIGN_OR_RETURN(const auto lock, files.lock(archive_ + "/lock"));
+  if (!lock) {
+    ASSIGN_OR_RETURN(lock, lock_archive(files, archive_));
+  }
+  for (const std::string& warning : warnings_of(config)) {
+    base::Console::standard_error().write_line("meguri crawl: " + warning + ".");
+  }
 
-  CrawlGraph nodes = build_crawl(options, network);
+  CrawlGraph nodes = build_crawl(config.crawl, network);
   flow::ThreadEngine engine(std::move(nodes.graph), {.clock = clock.get(),
                                                      .files = &files,
                                                      .state_dir = archive_ + "/state",
                                                      .epoch_every = kEpoch});
+  std::optional<CrawlWatch> watch;
+  std::atomic<const CrawlWatch*> running = nullptr;  // to the watch, once there is one
+  // Before the crawl begins: its port may be taken.
+  ASSIGN_OR_RETURN(const std::unique_ptr<MetricsServer> metrics,
+                   serve_metrics(config.metrics, running));
   RETURN_IF_ERROR(engine.start());
-  RETURN_IF_ERROR(work(engine, nodes, signals));
-  const CrawlStanding standing = CrawlStanding::of(engine.module(nodes.registry).counts());
-  if (json_) {
-    nlohmann::json result = standing.to_json();
-    result["finished"] = !stopped_;
-    out.print("{}\n", result.dump());
-  } else {
-    out.print("{}\n", standing.to_string());
-    if (stopped_) out.print("stopped before the end; the same command goes on\n");
+  running = &watch.emplace(engine, nodes, *clock, files, archive_);
+  ControlService service(archive_, files, *clock, nodes.mailbox, [&] {
+    return status_json(engine.module(nodes.registry).counts(),
+                       engine.module(nodes.scheduler).summary());
+  });
+  {
+    const auto server = ControlServer::start(
+        archive_,
+        [&service](const std::string& line, const auto& reply) { service.handle(line, reply); });
+    if (!server) {
+      base::log_warn("nobody can speak with this crawl", {{"why", server.error().message()}});
+    }
+    RETURN_IF_ERROR(work(engine, *watch, signals, config.time_max));
   }
-  return {};
+  return print_end(watch->look(), files, out);
+}
+
+base::Status CrawlCommand::print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const {
+  const CrawlStanding standing = end.standing;
+  ASSIGN_OR_RETURN(const CrawlSummary summary,
+                   CrawlSummary::of(std::move(end), files, archive_, !stopped_));
+  if (json_) {
+    out.print("{}\n", summary.to_json().dump());
+  } else {
+    out.print("{}", summary.to_string());
+  }
+  return stopped_ ? base::Status() : standing.check_visited();
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "app/crawl_graph.h"
 
+#include <memory>
+
+#include "crawl/exclusion_file.h"
+
 namespace meguri::app {
 
 using namespace crawl;  // NOLINT(google-build-using-namespace): this file is about nothing else
@@ -12,10 +16,18 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   flow::Graph& graph = crawl.graph;
 
   const auto seeder = graph.add<Seeder>("seeder", {.split = Split::kSingle}, options.seeds);
-  const auto filter = graph.add<UrlFilter>("filter", {}, options.scope, options.seeds);
+  std::shared_ptr<ExclusionFile> exclusions;
+  if (!options.scope.exclusion_file.empty()) {
+    exclusions = std::make_shared<ExclusionFile>(options.scope.exclusion_file);
+    graph.add<ExclusionWatch>("exclusions", {.kind = Kind::kBlocking, .split = Split::kSingle},
+                              exclusions);
+  }
+  const auto filter = graph.add<UrlFilter>("filter", {.split = Split::kSingle}, options.scope,
+                                           options.seeds, exclusions);
   const auto registry = graph.add<Registry>("registry", {.split = Split::kKey}, options);
-  const auto hosts = graph.add<HostDirectory>(
-      "hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options, seams.addresses);
+  const auto hosts =
+      graph.add<HostDirectory>("hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options,
+                               seams.addresses, exclusions);
   const auto resolver = graph.add<Resolver>("resolver", {.kind = Kind::kPoller}, seams.make_dns);
   const auto scheduler =
       graph.add<Scheduler>("scheduler", {.split = Split::kKey}, options.schedule, options.access);
@@ -24,6 +36,8 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   const auto extractor = graph.add<Extractor>("extractor", {}, options);
   const auto writer =
       graph.add<ArchiveWriter>("writer", {.kind = Kind::kBlocking}, options, ArchiveLimits());
+  const auto log =
+      graph.add<CrawlLog>("log", {.kind = Kind::kBlocking, .split = Split::kSingle}, options.log);
 
   // Discovery: with markers, because it is what a crawl must not lose.
   graph.connect(seeder, &Seeder::candidates, filter, &UrlFilter::candidates);
@@ -32,6 +46,10 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
                 Edge::spilling());
   graph.connect(writer, &ArchiveWriter::reports, registry, &Registry::reports);
   graph.connect(writer, &ArchiveWriter::news, hosts, &HostDirectory::news);
+
+  // The crawl log: with markers too, so that it tells of what is in the archive, and of that once.
+  graph.connect(writer, &ArchiveWriter::notes, log, &CrawlLog::visits);
+  graph.connect(registry, &Registry::notes, log, &CrawlLog::refusals);
 
   // What is in flight: under the Registry's credits, which hands it out again after a crash.
   graph.connect(registry, &Registry::due, hosts, &HostDirectory::due,
@@ -49,10 +67,28 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   graph.connect(hosts, &HostDirectory::refused, registry, &Registry::refused, carried);
   graph.connect(scheduler, &Scheduler::refused, registry, &Registry::refused, carried);
 
+  // What people ask, and what holds the crawl.
+  crawl.mailbox = std::make_shared<ControlMailbox>();
+  const auto control = graph.add<Control>(
+      "control", {.kind = Kind::kBlocking, .split = Split::kSingle}, crawl.mailbox,
+      ControlOptions{.disk = options.warc.series.dir, .free_bytes_min = options.disk_free_min});
+  const Edge asked = Edge::credit(Control::kCredits);
+  graph.connect(control, &Control::ask_registry, registry, &Registry::questions, asked);
+  graph.connect(control, &Control::ask_filter, filter, &UrlFilter::questions, asked);
+  graph.connect(control, &Control::ask_hosts, hosts, &HostDirectory::asked, asked);
+  graph.connect(control, &Control::ask_scheduler, scheduler, &Scheduler::questions, asked);
+  graph.connect(control, &Control::ask_seeder, seeder, &Seeder::added, asked);
+  graph.connect(registry, &Registry::answers, control, &Control::of_registry, carried);
+  graph.connect(filter, &UrlFilter::answers, control, &Control::of_filter, carried);
+  graph.connect(hosts, &HostDirectory::answers, control, &Control::of_hosts, carried);
+  graph.connect(scheduler, &Scheduler::answers, control, &Control::of_scheduler, carried);
+  graph.connect(seeder, &Seeder::answers, control, &Control::of_seeder, carried);
+
   crawl.registry = registry;
   crawl.filter = filter;
   crawl.hosts = hosts;
   crawl.scheduler = scheduler;
+  crawl.log = log;
   return crawl;
 }
 

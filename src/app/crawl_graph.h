@@ -6,6 +6,9 @@
 #include <memory>
 
 #include "crawl/archive_writer.h"
+#include "crawl/control.h"
+#include "crawl/control_mailbox.h"
+#include "crawl/crawl_log.h"
 #include "crawl/extractor.h"
 #include "crawl/fetcher.h"
 #include "crawl/host_directory.h"
@@ -33,6 +36,8 @@ struct CrawlGraph {
   flow::Node<crawl::UrlFilter> filter;
   flow::Node<crawl::HostDirectory> hosts;
   flow::Node<crawl::Scheduler> scheduler;
+  std::shared_ptr<crawl::ControlMailbox> mailbox;  // for requests to the crawl, from any thread
+  flow::Node<crawl::CrawlLog> log;
 };
 
 CrawlGraph build_crawl(const crawl::CrawlOptions& options, const CrawlSeams& seams);

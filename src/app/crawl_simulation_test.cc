@@ -1,161 +1,26 @@
 // The whole crawl on the virtual web, in virtual time: every order of events has a seed.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "app/crawl_graph.h"
-#include "archive/warc_reader.h"
-#include "archive/warc_visit.h"
-#include "base/check.h"
-#include "env/clock.h"
-#include "env/faulty_file_system.h"
-#include "env/random.h"
-#include "flow/simulation_engine.h"
-#include "sim/checker.h"
-#include "sim/leads.h"
-#include "sim/simulated_dns.h"
-#include "sim/simulated_http_client.h"
-#include "sim/world.h"
+#include "app/crawl_simulation_testing.h"
 
 namespace meguri::app {
 namespace {
 
 using base::Duration;
 using base::Instant;
-
-constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
-
-// A world, a crawler in it, and what the servers saw.
-class Crawl {
- public:
-  explicit Crawl(std::uint64_t seed, std::uint64_t hosts = 12, std::uint64_t pages = 120)
-      : seed_(seed), world_(world_of(seed, hosts, pages)), clock_(kStart), files_(seed) {
-    options_.seeds = {"http://" + world_.census().name_of(world_.census().host_of_rank(0)) + "/"};
-    options_.scope.scope = crawl::Scope::kAny;
-    options_.user_agent = "meguri (+http://www.example.com/)";
-    options_.warc.series.dir = "/archive/warc";
-    CHECK(files_.make_dirs("/archive/warc").has_value());
-    CHECK(files_.make_dirs("/archive/state").has_value());
-    http_.access_log = [this](const sim::Access& access) { log_.push_back(access); };
-  }
-
-  crawl::CrawlOptions& options() { return options_; }
-  sim::SimulatedHttpOptions& http() { return http_; }
-  sim::SimulatedDnsOptions& dns() { return dns_; }
-  env::FaultyFileSystem& files() { return files_; }
-  env::VirtualClock& clock() { return clock_; }
-  const sim::World& world() const { return world_; }
-  const std::vector<sim::Access>& log() const { return log_; }
-
-  void start() {
-    ++lives_;
-    http_.seed = seed_ * 1000 + lives_;
-    dns_.seed = http_.seed;
-    CrawlSeams seams;
-    seams.addresses = fetch::AddressPolicy({*fetch::Network::parse("127.0.0.0/8")});
-    seams.make_http = [this](const env::Clock& clock) {
-      return std::make_unique<sim::SimulatedHttpClient>(world_, clock, http_);
-    };
-    seams.make_dns = [this](const env::Clock& clock) {
-      return std::make_unique<sim::SimulatedDns>(world_, clock, dns_);
-    };
-    nodes_.emplace(build_crawl(options_, seams));
-    engine_ = std::make_unique<flow::SimulationEngine>(
-        std::move(nodes_->graph),
-        flow::EngineOptions{.files = &files_,
-                            .state_dir = "/archive/state",
-                            .epoch_every = Duration::seconds(5),
-                            .seed = http_.seed},
-        clock_);
-  }
-
-  flow::SimulationEngine& engine() { return *engine_; }
-  const crawl::RegistryCounts& counts() { return engine_->module(nodes_->registry).counts(); }
-
-  // The process is gone; with the power, what was not synced is gone too.
-  void crash(env::Random& random) {
-    engine_.reset();
-    if (random.below(2) == 0) {
-      files_.restart();
-    } else {
-      files_.crash(&random);
-    }
-  }
-
-  sim::CheckOptions rules() const {
-    sim::CheckOptions rules;
-    rules.seeds = options_.seeds;
-    rules.host_gap_factor = 10;
-    rules.tolerance = Duration::from_ms(1);
-    return rules;
-  }
-
-  // What was led to and not fetched. Adverts show images by chance; sitemaps that only robots.txt
-  // names are not followed.
-  std::vector<std::string> left_out() const {
-    sim::ReachOptions reach;
-    reach.seeds = options_.seeds;
-    reach.hints = true;
-    std::vector<std::string> targets;
-    for (const sim::Lead& lead : sim::left_out(world_, log_, reach)) {
-      const bool counts = !lead.target.starts_with("/img/") && !lead.target.starts_with("/sitemap");
-      if (counts) targets.push_back(lead.host + lead.target);
-    }
-    return targets;
-  }
-
-  // The pages in the WARC files, by URL, and how often each is there.
-  std::map<std::string, int> archived() {
-    std::map<std::string, int> pages;
-    const std::vector<std::string> names = files_.list("/archive/warc").value();
-    for (const std::string& name : names) {
-      auto file = files_.open_read("/archive/warc/" + name).value();
-      archive::WarcReader reader(*file);
-      while (const auto more = reader.next()) {
-        if (!*more) break;
-        const auto visit = archive::visit_of(reader.record());
-        if (visit && visit->purpose.empty()) ++pages[std::string(visit->target_uri)];
-      }
-    }
-    return pages;
-  }
-
- private:
-  static sim::World world_of(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages) {
-    sim::WorldOptions options;
-    options.census.seed = seed;
-    options.census.hosts = hosts;
-    options.census.pages = pages;
-    options.start = kStart;
-    return sim::World(options);
-  }
-
-  std::uint64_t seed_;
-  std::uint64_t lives_ = 0;
-  sim::World world_;
-  env::VirtualClock clock_;
-  env::FaultyFileSystem files_;
-  crawl::CrawlOptions options_;
-  sim::SimulatedHttpOptions http_;
-  sim::SimulatedDnsOptions dns_;
-  std::vector<sim::Access> log_;
-  std::optional<CrawlGraph> nodes_;
-  std::unique_ptr<flow::SimulationEngine> engine_;
-};
-
-std::string first_breaches(const sim::CheckReport& report) {
-  std::string text;
-  for (const sim::Breach& breach : report.breaches) {
-    text += std::string(sim::name_of(breach.kind)) + ": " + breach.why + "\n";
-    if (text.size() > 1000) break;
-  }
-  return text;
-}
+using testing::Crawl;
+using testing::first_breaches;
 
 TEST(CrawlSimulation, VisitsAllThatIsReachableOnceAndPolitely) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -183,6 +48,7 @@ TEST(CrawlSimulation, VisitsAllThatIsReachableOnceAndPolitely) {
       if (access.target != "/robots.txt") ++asked["http://" + access.host + access.target];
     }
     EXPECT_EQ(crawl.archived(), asked);
+    EXPECT_EQ(crawl.logged_visits(), crawl.stored_visits());
   }
 }
 
@@ -213,30 +79,246 @@ TEST(CrawlSimulation, GoesOnAfterCrashesAndLosesNothing) {
       const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(60'000)));
       const auto ran = crawl.engine().run_for(time);
       ASSERT_TRUE(ran) << ran.error().message();
-      crawl.crash(random);
+      crawl.end(random.below(2) == 0 ? nullptr : &random);
       crawl.clock().advance(Duration::from_ms(static_cast<std::int64_t>(random.below(3'000))));
     }
     const auto quiet = crawl.engine().run_until_quiet();
     ASSERT_TRUE(quiet) << quiet.error().message();
     ASSERT_TRUE(crawl.engine().drain());
     EXPECT_EQ(crawl.left_out(), std::vector<std::string>{});
-    // A page that was in flight is fetched again, but only one visit of it counts.
+    // A page that was in flight is fetched again, but only one visit of it counts; and one for each
+    // answer that says that the server is not well.
     std::set<std::string> asked;
+    std::map<std::string, int> ill;
     for (const sim::Access& access : crawl.log()) {
-      if (access.target != "/robots.txt") asked.insert("http://" + access.host + access.target);
+      const std::string url = "http://" + access.host + access.target;
+      if (access.target != "/robots.txt") asked.insert(url);
+      if (access.status >= 500) ++ill[url];
     }
     std::set<std::string> held;
     for (const auto& [url, count] : crawl.archived()) {
-      EXPECT_EQ(count, 1) << url;
+      EXPECT_LE(count, 1 + ill[url]) << url;
       held.insert(url);
     }
     EXPECT_EQ(held, asked);
+    // The log tells of the same visits, and of refusals once.
+    EXPECT_EQ(crawl.logged_visits(), crawl.stored_visits());
+    EXPECT_GT(crawl.log_files(), 1U);
+    const std::multiset<std::string> refusals = crawl.logged_refusals();
+    EXPECT_EQ(refusals.size(), std::set<std::string>(refusals.begin(), refusals.end()).size());
+    EXPECT_EQ(refusals.size(), std::accumulate(crawl.counts().refused.begin(),
+                                               crawl.counts().refused.end(), std::uint64_t{0}));
     // How long an answer took is lost with its epoch, and so is the rest that depends on it. The
     // least delay and that of robots.txt are kept.
     sim::CheckOptions rules = crawl.rules();
     rules.host_gap_factor = 0;
     const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), rules);
     EXPECT_EQ(report.total(), 0U) << first_breaches(report);
+  }
+}
+
+// Questions, pauses and further seeds at random moments, with crashes between them: everything is
+// answered or fails with its crawl, and the crawl is none the worse for it.
+TEST(CrawlSimulation, AnswersQuestionsAtAnyMoment) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Crawl crawl(seed, 6, 40);
+    env::Random random(seed);
+    const auto& census = crawl.world().census();
+    std::vector<std::string> added;
+    int begun = 0;
+    int ended = 0;
+    int failed = 0;
+    const auto ask = [&] {
+      const std::string host = census.name_of(census.host_of_rank(random.below(6)));
+      crawl::ControlRequest request = crawl::AskWhy{"http://" + host + "/"};
+      const std::uint64_t what = random.below(6);
+      if (what == 0) request = crawl::AskHosts{};
+      if (what == 1) request = crawl::AskHosts{.order = crawl::HostOrder::kErrors, .hosts = {}};
+      if (what == 2) {
+        request = crawl::AddSeeds{{"http://" + host + "/"}};
+        added.push_back("http://" + host + "/");
+      }
+      if (what == 3) request = crawl::ChangePause{.is_paused = true, .hosts = {host}};
+      if (what == 4) request = crawl::ChangePause{.is_paused = false, .hosts = {host}};
+      ++begun;
+      crawl.mailbox().post(std::move(request), [&](const auto& reply) {
+        ++ended;
+        if (!reply) ++failed;
+      });
+    };
+    for (int life = 0; life < 3; ++life) {
+      crawl.start();
+      const auto started = crawl.engine().start();
+      ASSERT_TRUE(started) << started.error().message();
+      for (int i = 0; i < 30; ++i) {
+        ask();
+        const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(4'000)));
+        const auto ran = crawl.engine().run_for(time);
+        ASSERT_TRUE(ran) << ran.error().message();
+      }
+      if (life == 2) break;
+      ask();
+      crawl.crash(random);
+      EXPECT_EQ(ended, begun) << "what was asked has failed with the crawl";
+    }
+    crawl.mailbox().post(crawl::ChangePause{.is_paused = false, .hosts = {}}, [](const auto&) {});
+    const auto quiet = crawl.engine().run_until_quiet();
+    ASSERT_TRUE(quiet) << quiet.error().message();
+    ASSERT_TRUE(crawl.engine().drain());
+    EXPECT_EQ(ended, begun);
+    EXPECT_LE(failed, 2) << "only what a crash left without answer";
+    EXPECT_EQ(crawl.counts().done, crawl.counts().known);
+    EXPECT_EQ(crawl.left_out(), std::vector<std::string>{});
+    sim::CheckOptions rules = crawl.rules();
+    rules.seeds.insert(rules.seeds.end(), added.begin(), added.end());
+    rules.host_gap_factor = 0;
+    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), rules);
+    EXPECT_EQ(report.total(), 0U) << first_breaches(report);
+  }
+}
+
+// What a network loses is asked for again, until it comes: the whole web, whatever happens to
+// single visits and questions, and whenever the power goes.
+TEST(CrawlSimulation, ABadNetworkLosesNothing) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Crawl crawl(seed, 6, 40);
+    crawl.options().tries_max = 12;
+    crawl.http().refused_chance = 0.05;
+    crawl.http().silent_chance = 0.05;
+    crawl.http().reset_chance = 0.05;
+    crawl.http().disconnect_chance = 0.05;
+    crawl.dns().server_failure_chance = 0.2;
+    crawl.dns().silent_chance = 0.2;
+    env::Random random(seed);
+    for (int life = 0;; ++life) {
+      crawl.start();
+      ASSERT_TRUE(crawl.engine().start());
+      if (life == static_cast<int>(seed % 3)) break;
+      const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(900'000)));
+      ASSERT_TRUE(crawl.engine().run_for(time));
+      crawl.crash(random);
+    }
+    const auto quiet = crawl.engine().run_until_quiet();
+    ASSERT_TRUE(quiet) << quiet.error().message();
+    EXPECT_EQ(crawl.counts().done, crawl.counts().known);
+    for (const crawl::Refusal reason : {crawl::Refusal::kUnresolved, crawl::Refusal::kParked}) {
+      EXPECT_EQ(crawl.counts().refused[static_cast<std::size_t>(reason)], 0U);
+    }
+    ASSERT_TRUE(crawl.engine().drain());
+    EXPECT_EQ(crawl.left_out(), std::vector<std::string>{});
+    // Of every page that a server was asked for there is an answer.
+    const std::set<std::string> answered = crawl.answered();
+    for (const sim::Access& access : crawl.log()) {
+      const std::string url = "http://" + access.host + access.target;
+      const bool is_robots = access.target == "/robots.txt";
+      EXPECT_TRUE(is_robots || answered.contains(url)) << url;
+    }
+    sim::CheckOptions rules = crawl.rules();
+    rules.host_gap_factor = 0;
+    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), rules);
+    EXPECT_EQ(report.total(), 0U) << first_breaches(report);
+  }
+}
+
+TEST(CrawlSimulation, AFullDiskHoldsTheCrawlAndLosesNothing) {
+  Crawl crawl(3, 6, 60);
+  crawl.options().disk_free_min = 1U << 20U;
+  crawl.start();
+  ASSERT_TRUE(crawl.engine().start());
+  ASSERT_TRUE(crawl.engine().run_for(Duration::seconds(20)));
+  const auto set_free = [&crawl](std::uint64_t bytes) {
+    crawl.files().disk().set_capacity(crawl.files().disk().used() + bytes);
+  };
+  set_free(1U << 19U);
+  ASSERT_TRUE(crawl.engine().run_for(Duration::minutes(1)));
+  const std::size_t before = crawl.log().size();
+  ASSERT_TRUE(crawl.engine().run_for(Duration::minutes(5)));
+  EXPECT_EQ(crawl.log().size(), before);
+  set_free(1U << 30U);
+  const auto quiet = crawl.engine().run_until_quiet();
+  ASSERT_TRUE(quiet) << quiet.error().message();
+  ASSERT_TRUE(crawl.engine().drain());
+  EXPECT_EQ(crawl.left_out(), std::vector<std::string>{});
+}
+
+// A seed on one host that leads to another: the crawl is of both, and of no third.
+TEST(CrawlSimulation, ASeedThatRedirectsElsewhereWidensTheScope) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Crawl crawl(seed);
+    crawl.options().scope.scope = crawl::Scope::kHost;
+    crawl.options().scope.embeds = false;  // they may be anywhere
+    const std::string from = crawl.host_of_rank(3);
+    const std::string to = crawl.host_of_rank(0);
+    crawl.options().seeds = {"http://" + from + "/"};
+    crawl.redirect_home(from, "http://" + to + "/");
+    env::Random random(seed);
+    for (int life = 0;; ++life) {
+      crawl.start();
+      ASSERT_TRUE(crawl.engine().start());
+      if (life == static_cast<int>(seed % 4)) break;
+      const auto time = Duration::from_ms(static_cast<std::int64_t>(random.below(60'000)));
+      ASSERT_TRUE(crawl.engine().run_for(time));
+      crawl.crash(random);
+    }
+    ASSERT_TRUE(crawl.engine().run_until_quiet());
+    ASSERT_TRUE(crawl.engine().drain());
+    std::map<std::string, int> visits;
+    for (const auto& [url, count] : crawl.archived()) {
+      ++visits[url.substr(7, url.find('/', 7) - 7)];
+    }
+    EXPECT_GT(visits[to], 5);
+    EXPECT_EQ(visits.size(), 2U);
+    sim::ReachOptions reach;
+    reach.seeds = {"http://" + to + "/"};
+    reach.hints = true;
+    reach.embeds = false;
+    reach.in_scope = [&](std::string_view host) { return host == to; };
+    std::vector<std::string> missing;
+    for (const sim::Lead& lead : sim::left_out(crawl.world(), crawl.log(), reach)) {
+      missing.push_back(lead.host + lead.target);
+    }
+    EXPECT_EQ(missing, std::vector<std::string>{});
+  }
+}
+
+// A rule that comes while the crawl runs holds from then on, also for pages that wait, and after
+// every restart.
+TEST(CrawlSimulation, WhatIsExcludedMeanwhileIsNotVisited) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Crawl crawl(seed);
+    const std::string host = crawl.host_of_rank(0);
+    crawl.options().scope.exclusion_file = "/archive/exclude.txt";
+    ASSERT_TRUE(env::write_file_atomically(crawl.files(), "/archive/exclude.txt", "# none\n"));
+    crawl.start();
+    ASSERT_TRUE(crawl.engine().start());
+    ASSERT_TRUE(crawl.engine().run_for(Duration::seconds(60)));
+    ASSERT_TRUE(
+        env::write_file_atomically(crawl.files(), "/archive/exclude.txt", "/a broken line\n"));
+    ASSERT_TRUE(crawl.engine().run_for(Duration::seconds(5)));
+    ASSERT_TRUE(env::write_file_atomically(crawl.files(), "/archive/exclude.txt", host + "\n"));
+    ASSERT_TRUE(crawl.engine().run_for(Duration::seconds(3)));
+    const Instant since = crawl.clock().utc() + Duration::from_ms(20);  // to connect
+    if (seed % 2 == 0) {
+      env::Random random(seed);
+      crawl.crash(random);
+      crawl.start();
+      ASSERT_TRUE(crawl.engine().start());
+    }
+    ASSERT_TRUE(crawl.engine().run_until_quiet());
+    EXPECT_GT(crawl.counts().refused[static_cast<std::size_t>(crawl::Refusal::kExcluded)], 0U);
+    EXPECT_EQ(crawl.counts().done, crawl.counts().known);
+    ASSERT_TRUE(crawl.engine().drain());
+    std::size_t visits = 0;
+    for (const sim::Access& access : crawl.log()) {
+      if (access.host != host || access.target == "/robots.txt") continue;
+      ++visits;
+      EXPECT_LE(access.arrival, since) << access.target;
+    }
+    EXPECT_GT(visits, 3U);
   }
 }
 
@@ -256,9 +338,12 @@ TEST(CrawlSimulation, ABadNetworkIsData) {
     ASSERT_TRUE(quiet) << quiet.error().message();
     EXPECT_EQ(crawl.counts().done, crawl.counts().known);
     ASSERT_TRUE(crawl.engine().drain());
-    sim::CheckOptions rules = crawl.rules();
-    rules.once = true;
-    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), rules);
+    std::map<std::string, std::uint32_t> visits;
+    for (const sim::Access& access : crawl.log()) {
+      if (access.target == "/robots.txt") continue;
+      EXPECT_LE(++visits[access.host + access.target], crawl.options().tries_max);
+    }
+    const sim::CheckReport report = sim::check_log(crawl.world(), crawl.log(), crawl.rules());
     EXPECT_EQ(report.total(), 0U) << first_breaches(report);
   }
 }

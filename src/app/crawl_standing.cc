@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace meguri::app {
 
@@ -44,6 +45,42 @@ std::string CrawlStanding::to_string() const {
     text += fmt::format(", {} refused ({})", refused[i], name_of(static_cast<crawl::Refusal>(i)));
   }
   return text;
+}
+
+nlohmann::json status_json(const crawl::RegistryCounts& counts,
+                           const crawl::AccessSummary& access) {
+  const CrawlStanding standing = CrawlStanding::of(counts);
+  nlohmann::json json = standing.to_json();
+  json["ok"] = true;
+  json["running"] = true;
+  json["standing"] = standing.to_string();
+  json["schedule"] = access.to_string();
+  json["paused"] = access.paused;
+  json["hosts_paused"] = access.hosts_paused;
+  return json;
+}
+
+base::Status CrawlStanding::check_visited() const {
+  for (const std::uint64_t count : visited) {
+    if (count > 0) return {};
+  }
+  if (waiting > 0) return {};  // for those who paused it
+  const auto is_refused = [this](crawl::Refusal refusal) {
+    return refused[static_cast<std::size_t>(refusal)] > 0;
+  };
+  std::string_view why =
+      "no seed is a page that may be visited; 'meguri inspect --offline URL' "
+      "says why";
+  if (is_refused(crawl::Refusal::kParked)) {
+    why = "hosts do not answer, or ask for too long a delay";
+  } else if (is_refused(crawl::Refusal::kForbidden)) {
+    why = "hosts have addresses that are not public; --allow-network allows them";
+  } else if (is_refused(crawl::Refusal::kUnresolved)) {
+    why = "hosts have no address; check how they are spelt, and the network";
+  } else if (is_refused(crawl::Refusal::kRobots)) {
+    why = "robots.txt forbids all of them";
+  }
+  return base::fail(base::ErrorCode::kFailed, "nothing was visited: {}", why);
 }
 
 }  // namespace meguri::app

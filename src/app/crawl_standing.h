@@ -6,6 +6,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "base/result.h"
+#include "crawl/access_schedule.h"
 #include "crawl/registry.h"
 
 namespace meguri::app {
@@ -21,7 +23,13 @@ struct CrawlStanding {
   static CrawlStanding of(const crawl::RegistryCounts& counts);
 
   nlohmann::json to_json() const;
+  // An error that says why, if a crawl that has ended has visited nothing at all.
+  base::Status check_visited() const;
+
   std::string to_string() const;  // "12 of 40 pages done, 10 changed, 2 gone"
 };
+
+// What `meguri status` says of a running crawl.
+nlohmann::json status_json(const crawl::RegistryCounts& counts, const crawl::AccessSummary& access);
 
 }  // namespace meguri::app

@@ -21,19 +21,22 @@ FAST = ["--speed", "100", "--clock-origin", "2026-11-01"]
 
 
 def read_archive(folder):
-    """How often each URL was visited, by the WARC files; robots.txt left out."""
+    """How often each URL was answered, by the WARC files; robots.txt left out.
+
+    What a server that is not well answers counts once, however often it was tried."""
     visits = {}
     for name in sorted(os.listdir(folder)):
         with gzip.open(os.path.join(folder, name)) as file:
             text = file.read().decode("latin-1")
-        for head in re.findall(r"(?:^|\r\n\r\n)WARC/1\.1\r\n(.*?)\r\n\r\n", text, re.DOTALL):
+        record = r"(?:^|\r\n\r\n)WARC/1\.1\r\n(.*?)\r\n\r\n(HTTP/1\.. 5)?"
+        for head, is_ill in re.findall(record, text, re.DOTALL):
             fields = dict(line.split(": ", 1) for line in head.split("\r\n"))
             if fields["WARC-Type"] not in ("response", "revisit", "metadata"):
                 continue
             if fields.get("X-Meguri-Purpose") != "robots":
                 url = fields["WARC-Target-URI"]
-                visits[url] = visits.get(url, 0) + 1
-    return visits
+                visits[url] = visits.get(url, 0) + (0 if is_ill else 1)
+    return {url: max(count, 1) for url, count in visits.items()}
 
 
 class Once(testing.TestCase):
@@ -128,6 +131,7 @@ class WrongUse(testing.TestCase):
             ([seed, "--once"], "--archive DIR"),
             ([seed, *archive], "give --once"),
             (["nonsense", *archive, "--once"], "is no http or https URL"),
+            (["www.example.com", *archive, "--once"], "write https:// or http:// before it"),
             ([seed, *archive, "--once", "--scope", "world"], "--scope takes"),
             ([seed, *archive, "--once", "--include", "("], "("),
             ([seed, *archive, "--once", "--min-delay", "soon"], "--min-delay takes"),
@@ -137,6 +141,23 @@ class WrongUse(testing.TestCase):
             with self.subTest(arguments):
                 done = testing.run([MEGURI, "crawl", *arguments])
                 self.assert_says_one_sentence(done, 2, sentence)
+
+    def test_a_crawl_that_visits_nothing_says_why(self):
+        with VirtualWeb(*WORLD, *STANDING, "--delay", "0") as web:
+            for seed, network, sentence in (
+                (f"http://no-such-host.test:{web.port}/", "127.0.0.0/8", "how they are spelt"),
+                (web.ready["first"], "10.0.0.0/8", "--allow-network"),
+                ("http://127.0.0.1:1/", "127.0.0.0/8", "inspect --offline"),
+            ):
+                with self.subTest(seed):
+                    folder = os.path.join(self.folder, sentence.replace(" ", "-"))
+                    done = testing.run(
+                        [MEGURI, "crawl", seed, "--archive", folder, "--once", *FAST]
+                        + ["--dns", web.ready["dns"], "--allow-network", network]
+                    )
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn("nothing was visited: ", done.stderr)
+                    self.assertIn(sentence, done.stderr)
 
 
 if __name__ == "__main__":

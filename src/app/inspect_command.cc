@@ -12,19 +12,18 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/document.h"
+#include "app/fetched_warc.h"
 #include "app/input.h"
+#include "app/network_arguments.h"
+#include "app/page_fetch.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "env/clock.h"
 #include "env/posix_file_system.h"
 #include "web/ascii.h"
 #include "web/canonical.h"
-#include "web/content_decoder.h"
-#include "web/document_kind.h"
 #include "web/domain.h"
-#include "web/http_chunked.h"
-#include "web/http_framing.h"
-#include "web/http_head.h"
 #include "web/language.h"
 #include "web/page.h"
 #include "web/percent.h"
@@ -61,47 +60,6 @@ std::optional<web::Url> url_of_file(const std::string& path) {
   return web::Url::parse(escaped);
 }
 
-// A document with what came with it.
-struct Document {
-  web::FieldList fields;
-  std::string body;
-  std::optional<int> status;
-  std::vector<std::string> remarks;
-};
-
-// Undoes what can be undone of a response that was saved with its head; some programs save it with
-// the body already decoded.
-Document document_of(std::string bytes) {
-  Document document;
-  if (bytes.starts_with("HTTP/")) {
-    const web::ParsedHead head = web::parse_head(web::HeadKind::kResponse, bytes);
-    if (head.state == web::HeadState::kComplete) {
-      document.fields = head.head.fields;
-      document.status = head.head.status;
-      bytes.erase(0, head.size);
-      if (web::response_framing(head.head, "GET").end == web::BodyEnd::kChunked) {
-        web::ChunkedDecoder decoder;
-        std::string decoded;
-        decoder.feed(bytes, &decoded);
-        if (decoder.finish() == web::ChunkedState::kComplete) bytes = std::move(decoded);
-      }
-    }
-  }
-  std::string coding = document.fields.combined("Content-Encoding");
-  if (coding.empty() && web::is_gzip(bytes)) coding = "gzip";
-  web::DecodedContent decoded = web::decode_content(bytes, coding);
-  if (decoded.outcome == web::DecodeOutcome::kComplete) {
-    document.body = std::move(decoded.bytes);
-  } else if (web::is_gzip(bytes)) {
-    document.remarks.push_back("the body cannot be decoded whole: " +
-                               std::string(web::name_of(decoded.outcome)));
-    document.body = std::move(decoded.bytes);
-  } else {
-    document.body = std::move(bytes);
-  }
-  return document;
-}
-
 std::string names_of(const web::RobotsDirectives& directives) {
   std::string names = directives.noindex ? "noindex" : "index";
   names += directives.nofollow ? ", nofollow" : ", follow";
@@ -131,11 +89,15 @@ class InspectCommand final : public Command {
   void declare(Options options) override {
     options.argument(
         "DOCUMENT", document_,
-        "A file, a folder with an index.html, '-' for standard input, or a URL (of which "
-        "only the URL itself is looked at). "
+        "A URL, which is fetched as a crawl would; or a file, a folder with an index.html, or "
+        "'-' for standard input. "
         "A file may begin with the head of an HTTP response, as 'curl -i' saves it");
-    options.option("--url", "URL", url_text_, "Where the document was found");
+    options.option("--url", "URL", url_text_, "Where the document in a file was found");
     options.option("--type", "MIME", type_, "What it was sent as, such as text/css");
+    options.flag("--offline", offline_, "Fetch nothing: look at the URL alone");
+    options.flag("--ignore-robots", ignores_robots_, "Fetch it even if robots.txt forbids that");
+    options.option("--save", "FILE", save_, "Keep what was fetched, as a new .warc.gz file");
+    network_.declare(options);
     options.flag("--json", json_, "Print one JSON object");
   }
 
@@ -147,10 +109,16 @@ class InspectCommand final : public Command {
       const bool is_url = document_.starts_with("http://") || document_.starts_with("https://");
       if (!exists && is_url && url_text_.empty()) {
         RETURN_IF_ERROR(set_url(document_));
-        describe_url();
+        RETURN_IF_ERROR(offline_ ? describe_url() : describe_fetched(fs));
         print(out);
         return {};
       }
+    }
+    if (!save_.empty()) {
+      return base::fail(base::ErrorCode::kInvalid,
+                        "--save keeps what a URL was fetched for, and "
+                        "{} is none",
+                        base::quoted(document_));
     }
     // As a web server answers for a folder.
     ASSIGN_OR_RETURN(const bool has_index, fs.exists(document_ + "/index.html"));
@@ -159,7 +127,7 @@ class InspectCommand final : public Command {
     if (!url_ && document_ != "-") base_ = url_of_file(document_);
     Document document = document_of(std::move(input.bytes));
     if (input.cut) document.remarks.emplace_back("only the first 100 MB were read");
-    if (url_) describe_url();
+    if (url_) RETURN_IF_ERROR(describe_url());
     describe_document(document);
     print(out);
     return {};
@@ -184,7 +152,7 @@ class InspectCommand final : public Command {
   }
   void say(std::string_view label, const std::string& text) { say(label, text, label, text); }
 
-  void describe_url() {
+  base::Status describe_url() {
     const web::Url canonical = web::canonical(*url_);
     say("url", url_->href());
     say("canonical", canonical.href());
@@ -195,6 +163,73 @@ class InspectCommand final : public Command {
         refusal ? Json(web::name_of(*refusal)) : Json());
     say("template", web::lexical_template(canonical));
     say("id", base::Id::of(canonical.href()).to_hex());
+    return {};
+  }
+
+  base::Status describe_fetched(env::FileSystem& files) {
+    const env::RealClock clock;
+    crawl::CrawlOptions options;
+    options.user_agent = network_.user_agent();
+    options.obeys_robots = !ignores_robots_;
+    ASSIGN_OR_RETURN(const fetch::CurlOptions curl, network_.http(files));
+    ASSIGN_OR_RETURN(const auto http, fetch::make_curl_http_client(clock, curl));
+    ASSIGN_OR_RETURN(const auto names, fetch::make_ares_dns(clock, network_.names()));
+    PageFetch fetch({clock, *http, *names, curl.policy}, options);
+    ASSIGN_OR_RETURN(const std::vector<FetchedHop> hops, fetch.get(*url_));
+    if (!save_.empty()) {
+      const std::string name = save_.substr(save_.rfind('/') + 1);
+      ASSIGN_OR_RETURN(const auto file, files.create(save_));
+      RETURN_IF_ERROR(file->append(warc_of(hops, name, options.user_agent, clock.utc())));
+      RETURN_IF_ERROR(file->sync());
+    }
+    RETURN_IF_ERROR(set_url(hops.back().url));
+    describe_hops(hops);
+    RETURN_IF_ERROR(describe_url());
+    const fetch::Fetched& answer = hops.back().answer;
+    Document document = document_of(answer.response_head, answer.body);
+    if (answer.truncation != fetch::Truncation::kNone) {
+      document.remarks.push_back("the body is not whole: " + printable(answer.error));
+    }
+    describe_document(document);
+    if (!save_.empty()) say("saved", save_);
+    return {};
+  }
+
+  void describe_hops(const std::vector<FetchedHop>& hops) {
+    Json list = Json::array();
+    for (const FetchedHop& hop : hops) {
+      lines_.push_back(fmt::format("{:<11} {} {}\n", "fetched", hop.answer.status, hop.url));
+      list.push_back({{"url", hop.url}, {"status", hop.answer.status}});
+    }
+    json_object_["hops"] = std::move(list);
+    const FetchedHop& last = hops.back();
+    const fetch::Fetched& answer = last.answer;
+    say("robots.txt", last.robots, "robots_txt", last.robots);
+    const std::string address = answer.connected ? answer.connected->to_string() : "unknown";
+    say("address", address);
+    const std::string protocol(fetch::name_of(answer.protocol));
+    say("protocol",
+        answer.tls_version.empty() ? protocol : fmt::format("{}, {}", protocol, answer.tls_version),
+        "protocol", protocol);
+    json_object_["tls"] = answer.tls_version;
+    const std::int64_t first_ms = (answer.times.first_byte - answer.times.started).ms();
+    const std::int64_t whole_ms = (answer.times.finished - answer.times.started).ms();
+    say("time", fmt::format("{} ms to the first byte, {} ms in all", first_ms, whole_ms), "ms",
+        whole_ms);
+    json_object_["first_byte_ms"] = first_ms;
+    describe_head("sent", "request_head", answer.request_head);
+    describe_head("received", "response_head", answer.response_head);
+  }
+
+  void describe_head(std::string_view label, std::string_view key, std::string_view head) {
+    json_object_[std::string(key)] = std::string(head);
+    while (!head.empty()) {
+      const std::size_t end = std::min(head.find("\r\n"), head.size());
+      if (end > 0)
+        lines_.push_back(fmt::format("{:<11} {}\n", label, printable(head.substr(0, end))));
+      head.remove_prefix(std::min(end + 2, head.size()));
+      label = "";
+    }
   }
 
   void describe_document(Document& document) {
@@ -319,6 +354,10 @@ class InspectCommand final : public Command {
   std::string document_;
   std::string url_text_;
   std::string type_;
+  std::string save_;
+  NetworkArguments network_;
+  bool offline_ = false;
+  bool ignores_robots_ = false;
   bool json_ = false;
   std::optional<web::Url> url_;   // as given
   std::optional<web::Url> base_;  // what the document is relative to

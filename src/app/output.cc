@@ -11,8 +11,12 @@ void Output::write(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) error_number_ = errno;
 }
 
-base::Status Output::finish() {
+void Output::flush() {
   if (std::fflush(file_) != 0 && error_number_ == 0) error_number_ = errno;
+}
+
+base::Status Output::finish() {
+  flush();
   if (error_number_ == 0 || error_number_ == EPIPE) return {};
   return std::unexpected(base::Error::from_errno(error_number_, "cannot write to standard output"));
 }

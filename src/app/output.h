@@ -25,6 +25,9 @@ class Output {
     write(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  // Brings what was written so far to its reader, who watches.
+  void flush();
+
   // Flushes. A reader that went away (`meguri … | head`) had what it wanted: that is no error.
   base::Status finish();
 

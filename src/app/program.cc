@@ -33,7 +33,7 @@ int run_program(std::vector<std::string> arguments) {
   Output out(stdout);
   CommandLine line("meguri", kAbout,
                    "'meguri COMMAND --help' explains a command.\n\n"
-                   "Example:\n  meguri version --json");
+                   "Example:\n  meguri demo");
   line.set_version(fmt::format("meguri {}", version()));
 
   // The options of a command are its members, so all are made before the line is read.

@@ -9,6 +9,10 @@ StopSignals::StopSignals() {
   sigemptyset(&set_);
   sigaddset(&set_, SIGINT);
   sigaddset(&set_, SIGTERM);
+  // The terminal was closed; nohup ignores that, and so do we then.
+  struct sigaction hang_up{};
+  const bool is_known = ::sigaction(SIGHUP, nullptr, &hang_up) == 0;
+  if (is_known && hang_up.sa_handler != SIG_IGN) sigaddset(&set_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &set_, &before_);
 }
 

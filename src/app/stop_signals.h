@@ -1,4 +1,4 @@
-// StopSignals: SIGINT and SIGTERM as something to wait for.
+// StopSignals: SIGINT, SIGTERM and SIGHUP as something to wait for.
 #pragma once
 
 #include <csignal>
@@ -8,7 +8,7 @@
 
 namespace meguri::app {
 
-// From its making on, neither signal ends this thread, nor those that are started from it.
+// From its making on, none of these signals ends this thread, nor those that are started from it.
 class StopSignals {
  public:
   StopSignals();

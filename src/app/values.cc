@@ -63,6 +63,32 @@ base::Result<std::uint16_t> parse_port(std::string_view option, std::string_view
   return port;
 }
 
+base::Result<std::uint64_t> parse_bytes(std::string_view option, std::string_view text) {
+  constexpr std::string_view kUnits = "kMGT";
+  std::string_view digits = text;
+  std::uint64_t base = 1000;
+  std::uint64_t factor = 1;
+  if (digits.ends_with('B')) {
+    digits.remove_suffix(1);
+    if (digits.ends_with('i')) {
+      digits.remove_suffix(1);
+      base = 1024;
+    }
+    const char last = digits.empty() ? ' ' : digits.back();
+    const std::size_t unit = kUnits.find(last == 'K' ? 'k' : last);
+    if (unit != kUnits.npos) digits.remove_suffix(1);
+    for (std::size_t i = 0; unit != kUnits.npos && i <= unit; ++i) factor *= base;
+    if (base == 1024 && factor == 1) digits = {};  // "1iB"
+  }
+  std::uint64_t count = 0;
+  const bool is_number = read_all(digits, &count);
+  if (!is_number || count > std::numeric_limits<std::uint64_t>::max() / factor) {
+    return base::fail(base::ErrorCode::kInvalid, "{} takes a size such as 10MB or 1GiB, not {}",
+                      option, base::quoted(text));
+  }
+  return count * factor;
+}
+
 base::Result<base::Duration> parse_duration(std::string_view option, std::string_view text) {
   const auto duration = base::Duration::parse(text);
   if (!duration) {

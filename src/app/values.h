@@ -18,6 +18,9 @@ base::Result<double> parse_number(std::string_view option, std::string_view text
 // 0 is any free port.
 base::Result<std::uint16_t> parse_port(std::string_view option, std::string_view text);
 
+// "512", "10kB", "100MB", "1GiB": bytes, by powers of 1000 or, with an i, of 1024.
+base::Result<std::uint64_t> parse_bytes(std::string_view option, std::string_view text);
+
 base::Result<base::Duration> parse_duration(std::string_view option, std::string_view text);
 
 // RFC 3339, a date alone, 14 or 17 digits, or "now".

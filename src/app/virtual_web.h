@@ -60,6 +60,8 @@ class VirtualWebPages final : public Command {
   bool https_ = false;
   bool same_host_ = false;
   bool everything_ = false;
+  bool hints_ = false;
+  bool sitemaps_ = false;
   bool json_ = false;
 };
 

@@ -96,7 +96,7 @@ void VirtualWebCheck::declare(Options options) {
   options.option("--tolerance", "DURATION", tolerance_, "Forgiven to every gap (default: 0)");
   options.list("--seed-url", "URL", seeds_,
                "What the crawler was given; then every request must have been led to");
-  options.flag("--once", once_, "No address may be fetched twice");
+  options.flag("--once", once_, "No address may be fetched again once it was answered");
   options.option("--captures", "FILE", captures_,
                  "What an archive holds: lines of URL and time, or CDXJ");
   options.option("--from", "TIME", from_, "Judge captures from then on (default: the first one)");

@@ -32,10 +32,11 @@ class Lister {
     for (sim::PageNumber page = 0; page < site.pages(); ++page) list_page(name, site, page);
   }
 
-  void list_reached(const sim::Reached& one) {
+  void list_reached(const sim::Reached& one, bool everything) {
     const sim::Site site(world_.census(), *world_.census().host_of_name(one.host));
     const sim::Place place = world_.place_of(site, one.target);
-    if (place.kind == sim::Place::Kind::kPage) return list_page(one.host, site, place.page);
+    if (place.kind == sim::Place::Kind::kPage && list_page(one.host, site, place.page)) return;
+    if (!everything) return;
     const std::string url = url_of(one.host, one.target);
     if (json_) {
       out_.print("{}\n", nlohmann::json{{"url", url}, {"status", one.status}}.dump());
@@ -49,19 +50,20 @@ class Lister {
     return sim::Origin{origin_.scheme, host, origin_.port}.text().append(target);
   }
 
-  void list_page(const std::string& name, const sim::Site& site, sim::PageNumber number) {
+  // False: it was not there in the whole period.
+  bool list_page(const std::string& name, const sim::Site& site, sim::PageNumber number) {
     const sim::Page page = world_.page(site, number);
     // Up to and with the last moment.
     const Instant end = until_ + base::Duration::from_ms(1);
     const auto versions = page.history().versions(from_, end, kVersionsMax);
-    if (versions.empty()) return;
+    if (versions.empty()) return false;
     const std::string url = url_of(name, site.address_of(number));
     const int status = world_.status_of(site, number, until_);
     if (!json_) {
       for (const sim::Version& version : versions) {
         out_.print("{}\t{}\t{}\t{:016x}\n", url, status, version.since.to_rfc3339_ms(), version.id);
       }
-      return;
+      return true;
     }
     nlohmann::json list = nlohmann::json::array();
     for (const sim::Version& version : versions) {
@@ -73,6 +75,7 @@ class Lister {
                                       {"interval_s", page.history().traits().interval.in_seconds()},
                                       {"versions", std::move(list)}}
                            .dump());
+    return true;
   }
 
   const sim::World& world_;
@@ -97,7 +100,10 @@ void VirtualWebPages::declare(Options options) {
   options.option("--agent", "NAME", agent_,
                  "Whose robots rules it obeys (default: meguri; 'none' for no rules)");
   options.flag("--same-host", same_host_, "It does not leave the hosts that it begins with");
-  options.flag("--everything", everything_, "Redirects, images, styles and scripts too");
+  options.flag("--everything", everything_,
+               "Redirects, images, styles, scripts and what is gone too");
+  options.flag("--hints", hints_, "It reads feeds, and sitemaps that are linked to");
+  options.flag("--sitemaps", sitemaps_, "It reads those too, and the sitemaps of robots.txt");
   options.option("--port", "P", port_, "Write URLs with this port");
   options.flag("--https", https_, "Write https URLs");
   options.flag("--json", json_, "Print one JSON object for each page");
@@ -141,6 +147,8 @@ base::Status VirtualWebPages::run(Output& out) {
   reach.at = until;
   reach.seeds = reachable_from_;
   reach.embeds = everything_;
+  reach.hints = hints_ || sitemaps_;
+  reach.sitemaps = sitemaps_;
   if (!agent_.empty()) reach.agent = agent_ == "none" ? "" : agent_;
   std::set<std::string, std::less<>> scope;
   for (const std::string& seed : reachable_from_) {
@@ -153,7 +161,7 @@ base::Status VirtualWebPages::run(Output& out) {
   if (same_host_) reach.in_scope = [&](std::string_view host) { return scope.contains(host); };
   for (const sim::Reached& one : sim::reachable(world, reach)) {
     if (!everything_ && one.kind != sim::Place::Kind::kPage) continue;
-    if (names.empty() || names.contains(one.host)) lister.list_reached(one);
+    if (names.empty() || names.contains(one.host)) lister.list_reached(one, everything_);
   }
   return {};
 }

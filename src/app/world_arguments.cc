@@ -26,15 +26,18 @@ void WorldArguments::declare(Options options) {
                  "When its pages begin to be born and to die (default: 2026-01-01)");
   options.option("--delay", "DURATION", delay_,
                  "How long answers take on the mean; 0 for none (default: 850ms)");
+  options.flag("--no-crawl-delay", no_crawl_delay_, "No host asks for one in its robots.txt");
   options.option("--trace", "FILE", trace_,
                  "Pages change as those in FILE: a path, a tab, and seconds since 1970");
   options.option("--graph", "FILE", graph_,
                  "Pages link as the nodes in FILE: a list of edges or of neighbours");
+  options.flag("--still", still_, "Every page stays as it was at --start, whatever the time");
 }
 
 base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) const {
   sim::WorldOptions world;
   world.start = kStart;
+  world.is_still = still_;
   if (!hosts_.empty()) {
     ASSIGN_OR_RETURN(world.census.hosts, parse_count("--hosts", hosts_));
   }
@@ -54,6 +57,7 @@ base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) con
   if (!delay_.empty()) {
     ASSIGN_OR_RETURN(world.delay_mean, parse_duration("--delay", delay_));
   }
+  world.crawl_delays = !no_crawl_delay_;
   if (!trace_.empty()) {
     ASSIGN_OR_RETURN(sim::Trace trace, sim::Trace::read(files, trace_));
     world.trace = std::make_shared<const sim::Trace>(std::move(trace));

@@ -23,8 +23,10 @@ class WorldArguments {
   std::string servers_;
   std::string start_;
   std::string delay_;
+  bool no_crawl_delay_ = false;
   std::string trace_;
   std::string graph_;
+  bool still_ = false;
 };
 
 }  // namespace meguri::app

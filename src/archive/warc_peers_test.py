@@ -18,8 +18,12 @@ import testing
 BINARIES = os.environ.get("MEGURI_BINARY_DIR", os.path.join(testing.ROOT, "build/release"))
 PEERS = os.path.join(BINARIES, "peers")
 PYTHON = os.path.join(PEERS, "python/bin/python")
+# pywb has an environment of its own, since it wants old versions of many packages.
+PYWB_PYTHON = os.path.join(PEERS, "pywb/bin/python")
 WARCIO_JS = os.path.join(PEERS, "npm/node_modules/.bin/warcio")
-VERSIONS = {"warcio": "1.8.1", "fastwarc": "1.1.0", "npm": "2.4.11"}
+VERSIONS = {"warcio": "1.8.1", "fastwarc": "1.1.0", "npm": "2.4.11", "pywb": "2.10.0"}
+# Those of its dependencies that it talks to the archive and the browser with.
+PYWB_DEPENDENCIES = ["warcio==1.8.1", "gevent==26.9.0", "Werkzeug==3.1.7", "surt==0.3.1"]
 INSTALL_SECONDS_MAX = 120
 
 # What each visit of the samples is, in order: URL, type, status, size of the body.
@@ -93,6 +97,14 @@ def has_python(package):
     if not os.path.exists(PYTHON):
         commands.insert(0, ["/usr/bin/python3", "-m", "venv", os.path.join(PEERS, "python")])
     return install(package, commands)
+
+
+def has_pywb():
+    folder = os.path.join(PEERS, "pywb")
+    return install("pywb", [
+        ["/usr/bin/python3", "-m", "venv", folder],
+        [PYWB_PYTHON, "-m", "pip", "install", f"pywb=={VERSIONS['pywb']}", *PYWB_DEPENDENCIES],
+    ])
 
 
 def has_npm():

@@ -45,6 +45,7 @@ std::optional<StoredVisit> visit_of(const WarcRecord& record) {
   visit.purpose = record.get("X-Meguri-Purpose");
   visit.payload_digest = Digest::parse(record.get("WARC-Payload-Digest"));
   visit.is_not_modified = record.get("WARC-Profile").ends_with("/server-not-modified");
+  visit.truncated = record.get("WARC-Truncated");
   return visit;
 }
 

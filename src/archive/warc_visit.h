@@ -28,6 +28,7 @@ struct StoredVisit {
   std::string purpose;
   std::optional<Digest> payload_digest;  // of a revisit: of what it confirms
   bool is_not_modified = false;          // a revisit after a 304
+  std::string truncated;                 // why the body is not whole, as WARC-Truncated says it
 };
 
 // Nullopt for records that tell of no visit: warcinfo, request, and metadata that is not ours; and

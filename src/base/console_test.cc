@@ -24,11 +24,14 @@ namespace {
 // Collects what a console writes, one string for each write.
 class Screen {
  public:
-  Console::Output output(bool is_terminal, std::size_t columns = 80) {
+  Console::Output output(bool is_terminal, std::size_t columns = 80, std::size_t rows = 24) {
+    columns_ = columns;
     return {.write = [this](std::string_view bytes) { writes_.emplace_back(bytes); },
             .is_terminal = is_terminal,
-            .columns = [columns] { return columns; }};
+            .columns = [this] { return columns_; },
+            .rows = [rows] { return rows; }};
   }
+  void resize(std::size_t columns) { columns_ = columns; }
   const std::vector<std::string>& writes() const { return writes_; }
   std::string all() const {
     std::string bytes;
@@ -38,6 +41,7 @@ class Screen {
 
  private:
   std::vector<std::string> writes_;
+  std::size_t columns_ = 80;
 };
 
 std::string read_until_end(int descriptor) {
@@ -87,27 +91,36 @@ class TermVariable {
 };
 
 // What a terminal shows after `bytes`: lines, of which the last may be unfinished. Knows only what
-// Console uses.
+// Console uses; styles are passed over.
 std::vector<std::string> shown(std::string_view bytes) {
   std::vector<std::string> lines(1);
+  std::size_t row = 0;
   std::size_t column = 0;
   while (!bytes.empty()) {
-    if (bytes.starts_with("\x1b[K")) {
-      lines.back().resize(column);
-      bytes.remove_prefix(3);
+    if (bytes.starts_with("\x1b[")) {
+      const std::size_t end = bytes.find_first_of("AJKm");
+      const std::string number(bytes.substr(2, end - 2));
+      switch (bytes[end]) {
+        case 'A': row -= std::stoul(number); break;
+        case 'J': lines.resize(row + 1); [[fallthrough]];
+        case 'K': lines[row].resize(column); break;
+        default: break;
+      }
+      bytes.remove_prefix(end + 1);
       continue;
     }
     const char c = bytes.front();
     bytes.remove_prefix(1);
     if (c == '\n') {
-      lines.emplace_back();
+      ++row;
+      lines.resize(std::max(lines.size(), row + 1));
       column = 0;
     } else if (c == '\r') {
       column = 0;
     } else {
       EXPECT_GE(static_cast<unsigned char>(c), ' ');
-      lines.back().resize(std::max(lines.back().size(), column + 1), ' ');
-      lines.back()[column++] = c;
+      lines[row].resize(std::max(lines[row].size(), column + 1), ' ');
+      lines[row][column++] = c;
     }
   }
   return lines;
@@ -164,6 +177,77 @@ TEST(Console, TheLiveLineNeverReachesTheLastColumn) {
   EXPECT_EQ(shown(screen.all()), Lines{"巡り巡り"});
 }
 
+TEST(Console, ShowsSeveralLiveLinesInPlace) {
+  Screen screen;
+  Console console(screen.output(true));
+  const std::vector<LiveLine> three = {{"one"}, {"two"}, {"three"}};
+  console.show_live(three);
+  EXPECT_EQ(shown(screen.all()), (Lines{"one", "two", "three"}));
+  console.write_line("above");
+  EXPECT_EQ(shown(screen.all()), (Lines{"above", "one", "two", "three"}));
+  const std::vector<LiveLine> two = {{"1"}, {"2"}};
+  console.show_live(two);
+  EXPECT_EQ(shown(screen.all()), (Lines{"above", "1", "2"}));
+  console.show_live(three);
+  EXPECT_EQ(shown(screen.all()), (Lines{"above", "one", "two", "three"}));
+  console.show_live("");
+  EXPECT_EQ(shown(screen.all()), (Lines{"above", ""}));
+  EXPECT_EQ(screen.writes().size(), 5U);
+}
+
+TEST(Console, ClearsNoLiveLineBeforeItIsWrittenAnew) {
+  Screen screen;
+  Console console(screen.output(true));
+  const std::vector<LiveLine> lines = {{"one"}, {"two"}};
+  console.show_live(lines);
+  console.show_live(lines);
+  EXPECT_EQ(screen.writes().back(), "\r\x1b[1Aone\x1b[K\ntwo\x1b[K\x1b[J");
+}
+
+TEST(Console, ShowsNoMoreLiveLinesThanTheScreenHasRows) {
+  Screen screen;
+  Console console(screen.output(true, 80, 3));
+  const std::vector<LiveLine> lines = {{"1"}, {"2"}, {"3"}, {"4"}};
+  console.show_live(lines);
+  EXPECT_EQ(shown(screen.all()), (Lines{"1", "2"}));
+}
+
+TEST(Console, FindsItsLiveLinesAgainWhenANarrowerTerminalFoldsThem) {
+  Screen screen;
+  Console console(screen.output(true, 40));
+  const std::vector<LiveLine> lines = {{std::string(25, 'x')}, {"short"}, {std::string(30, 'y')}};
+  console.show_live(lines);
+  screen.resize(10);  // the lines take 3, 1 and 3 rows now
+  console.show_live(lines);
+  EXPECT_TRUE(screen.writes().back().starts_with("\r\x1b[6A\x1b[2K\n\x1b[2K\n"))
+      << screen.writes().back();
+}
+
+TEST(Console, UsesColoursOnlyWhereTheyAreWanted) {
+  for (const bool has_color : {false, true}) {
+    Screen screen;
+    Console::Output output = screen.output(true);
+    output.has_color = has_color;
+    Console console(output);
+    const std::vector<LiveLine> lines = {{"bad\x1b[2J", LiveStyle::kWarning}};
+    console.show_live(lines);
+    const std::string text = "bad\\x1b[2J";
+    EXPECT_EQ(screen.all(), has_color ? "\r\x1b[33m" + text + "\x1b[0m\x1b[K\x1b[J"
+                                      : "\r" + text + "\x1b[K\x1b[J");
+  }
+}
+
+TEST(Console, NoColorIsObeyedOnATerminal) {
+  const TermVariable term("xterm");
+  Terminal terminal(80);
+  ::unsetenv("NO_COLOR");
+  EXPECT_TRUE(Console::output_to(terminal.program()).has_color);
+  ::setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(Console::output_to(terminal.program()).has_color);
+  ::unsetenv("NO_COLOR");
+  terminal.everything_shown();
+}
+
 TEST(Console, AnUnknownWidthCountsAsEighty) {
   Screen screen;
   Console console(screen.output(true, 0));
@@ -192,9 +276,10 @@ TEST(Console, OnAPseudoterminalTheLiveLineIsRewrittenAndFollowsTheWidth) {
     console.write_line("another");
   }
   const std::string bytes = terminal.everything_shown();
-  EXPECT_EQ(shown(bytes), (Lines{"a log line", "another", ""}));
   EXPECT_TRUE(bytes.contains("\ra live line that is\x1b[K"));
-  EXPECT_TRUE(bytes.contains("\ra live li\x1b[K"));
+  // By then the terminal had folded that line into two rows.
+  EXPECT_TRUE(bytes.contains("\r\x1b[1A\x1b[2K\n\x1b[2K\r\x1b[1Aa live li\x1b[K")) << bytes;
+  EXPECT_TRUE(bytes.ends_with("\ranother\x1b[K\na live li\x1b[K\x1b[J\r\x1b[J")) << bytes;
 }
 
 TEST(Console, ADumbTerminalIsNone) {
@@ -289,6 +374,23 @@ TEST(Progress, ElsewhereItIsAtMostOneLineEachIntervalAndTheLast) {
   }
   EXPECT_EQ(screen.writes().back(), "second 25\n");
   EXPECT_EQ(screen.writes().size(), 4);
+}
+
+TEST(Progress, ShowsLinesOnATerminalAndTheTextElsewhere) {
+  const std::vector<LiveLine> lines = {{"many"}, {"lines"}};
+  Screen screen;
+  Console console(screen.output(true));
+  Progress progress(console);
+  progress.update(Ticks::from_ms(0), lines, "text");
+  EXPECT_EQ(shown(screen.all()), (Lines{"many", "lines"}));
+  Screen file;
+  Console plain(file.output(false));
+  Progress plain_progress(plain);
+  plain_progress.update(Ticks::from_ms(0), lines, "text");
+  plain_progress.set_plain_interval(Duration::seconds(30));
+  plain_progress.update(Ticks::from_ms(29'999), lines, "not yet");
+  plain_progress.update(Ticks::from_ms(30'000), lines, "later");
+  EXPECT_EQ(file.writes(), (Lines{"text\n", "later\n"}));
 }
 
 TEST(Progress, TheLastTextIsNotWrittenTwice) {

@@ -24,6 +24,16 @@ bool Progress::is_due_locked(Ticks now) const {
 }
 
 void Progress::update(Ticks now, std::string_view text) {
+  const LiveLine line{.text = std::string(text)};
+  update(now, std::span(&line, 1), text);
+}
+
+void Progress::set_plain_interval(Duration interval) {
+  const MutexLock lock(mutex_);
+  if (!console_.is_terminal()) interval_ = interval;
+}
+
+void Progress::update(Ticks now, std::span<const LiveLine> lines, std::string_view text) {
   const MutexLock lock(mutex_);
   if (is_finished_) return;
   if (!is_due_locked(now)) {
@@ -33,7 +43,7 @@ void Progress::update(Ticks now, std::string_view text) {
   waiting_.clear();
   shown_at_ = now;
   if (console_.is_terminal()) {
-    console_.show_live(text);
+    console_.show_live(lines);
   } else {
     console_.write_line(text);
   }

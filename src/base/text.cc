@@ -87,6 +87,8 @@ void append_escaped(std::string_view text, bool escape_quotes, std::string* out)
   }
 }
 
+bool is_plain_in_json(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
 // How many bytes the sequence led by `lead` has and the payload bits of `lead`; 0 if it leads none.
 std::pair<std::size_t, std::uint32_t> sequence_of(std::uint32_t lead) {
   if (lead >= 0xC2 && lead <= 0xDF) return {2, lead & 0x1FU};
@@ -132,6 +134,12 @@ std::string quoted(std::string_view text, std::size_t bytes_max) {
 void append_json_string(std::string_view text, std::string* out) {
   *out += '"';
   while (!text.empty()) {
+    // Most text is plain ASCII, which is copied in one piece.
+    const auto* const end = std::ranges::find_if_not(text, is_plain_in_json);
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    out->append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const CodePoint point = first_code_point(text);
     const std::uint32_t value = point.valid ? point.value : kReplacement;
     if (value == '"' || value == '\\') {

@@ -32,7 +32,9 @@ std::string AccessSummary::to_string() const {
   append(reasons, servers_busy, "server for its answer", "servers for their answers");
   append(reasons, servers_ready, "server for nothing", "servers for nothing");
   if (!reasons.empty()) text += ": " + reasons;
+  if (hosts_paused > 0) text += "; " + counted(hosts_paused, "host is paused", "hosts are paused");
   if (jobs_in_flight > 0) text += fmt::format("; {} in flight", jobs_in_flight);
+  if (!paused.empty()) return fmt::format("paused: {}; {}", paused, text);
   if (jobs_waiting > 0 && next_ready != base::Ticks::never()) {
     const bool ready = next_ready <= now;
     text += ready ? std::string("; next now") : "; next in " + (next_ready - now).to_string();

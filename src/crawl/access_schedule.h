@@ -31,6 +31,7 @@ struct Job {
   std::uint64_t server = 0;
   std::uint32_t wait_ms = 0;  // what the host asks for between requests (Crawl-delay); 0: nothing
   Priority priority = Priority::kOther;
+  bool is_wait_whole = false;  // wait_ms holds instead of the minimum, not besides it
 
   friend bool operator==(const Job&, const Job&) = default;
 };
@@ -62,13 +63,37 @@ struct AccessSummary {
   base::Ticks now;                  // up to which time is known here
   base::Ticks next_ready = base::Ticks::never();
 
+  // What holds visits back besides politeness; filled in by the Scheduler.
+  std::string paused = {};         // why nothing at all leaves; empty: something may
+  std::uint64_t hosts_paused = 0;  // by hand
+
   // One sentence: "12 jobs wait: 3 hosts for their delay, 1 server for its gap; next in 4.2s".
   std::string to_string() const;
 };
 
+// What a host's next job waits for.
+enum class AccessWait : std::uint8_t {
+  kNothing,     // it may leave now, or there is none
+  kDelay,       // the host's own wait
+  kAnswer,      // to the host's request in flight
+  kServerGap,   // after an answer of its server
+  kServerBusy,  // with requests for other hosts
+};
+
+// How a host stands in a schedule.
+struct HostAccess {
+  std::uint64_t host = 0;
+  std::uint64_t waiting = 0;  // jobs
+  std::uint64_t paused = 0;   // jobs held back by hand, beside those; filled in by the Scheduler
+  bool is_in_flight = false;
+  AccessWait waits_for = AccessWait::kNothing;
+  base::Ticks until = {};  // of kDelay and kServerGap
+};
+
 // Holds jobs by host, and hosts by the server they are pinned to, and lets them out through two
 // gates. Host: one request at a time, and from the end of its answer a wait of max(minimum, what
-// the host asks for, factor x the answer's duration). Server: at most server_requests_max at a
+// the host asks for, factor x the answer's duration); where a job's wait is the whole one, without
+// that minimum. Server: at most server_requests_max at a
 // time, none within the gap after an answer. Times are rounded up to kSlotMs, never down.
 //
 // A host stays with the server of its first job for as long as it has any; next() says which. Time
@@ -114,6 +139,8 @@ class AccessSchedule {
   virtual void restart(base::Ticks now) = 0;
 
   virtual AccessSummary summary() const = 0;
+  // Nullopt: the host is not known, so that it has no jobs and nothing to wait for.
+  virtual std::optional<HostAccess> look(std::uint64_t host) const = 0;
   virtual std::size_t memory_bytes() const = 0;
 };
 

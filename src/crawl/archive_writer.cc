@@ -54,7 +54,6 @@ base::Status ArchiveWriter::start() {
   warc_ = options_.warc;
   warc_.series.instance = fmt::format("{}", instance_index());
   RETURN_IF_ERROR(files().make_dirs(warc_.series.dir));
-  RETURN_IF_ERROR(check_free_space());
   if (!is_restored_) RETURN_IF_ERROR(begin_first_life());
   return open_writer();
 }
@@ -94,7 +93,7 @@ std::string ArchiveWriter::base_path() const {
 // --- Findings.
 
 void ArchiveWriter::on_finding(Finding&& finding) {
-  if (auto status = append(finding.records); !status) {
+  if (auto status = append(finding); !status) {
     fail(status.error());
     return;
   }
@@ -108,21 +107,13 @@ void ArchiveWriter::on_finding(Finding&& finding) {
   }
 }
 
-base::Status ArchiveWriter::append(const archive::MadeRecords& records) {
-  if (unchecked_bytes_ >= limits_.free_check_bytes) RETURN_IF_ERROR(check_free_space());
-  RETURN_IF_ERROR(writer_->append(records.bytes));
-  unchecked_bytes_ += records.bytes.size();
+base::Status ArchiveWriter::append(Finding& finding) {
+  const std::string& bytes = finding.records.bytes;
+  ASSIGN_OR_RETURN(WarcPosition begin, writer_->append(bytes));
+  finding.note.warc_file = std::move(begin.file);
+  finding.note.warc_offset = begin.offset;
+  finding.note.warc_bytes = bytes.size();
   return {};
-}
-
-base::Status ArchiveWriter::check_free_space() {
-  unchecked_bytes_ = 0;
-  const std::string& dir = options_.warc.series.dir;
-  ASSIGN_OR_RETURN(const std::uint64_t free_bytes, files().free_space(dir));
-  if (free_bytes >= limits_.free_bytes_min) return {};
-  return base::fail(ErrorCode::kNoSpace,
-                    "the disk of {} has {} bytes left, below the floor of {}; make room and go on",
-                    dir, free_bytes, limits_.free_bytes_min);
 }
 
 void ArchiveWriter::on_timer(std::uint64_t tag) {
@@ -161,6 +152,7 @@ void ArchiveWriter::tell(Finding&& finding) {
   for (Candidate& candidate : finding.candidates) candidates.emit(std::move(candidate));
   if (finding.report) reports.emit(*std::move(finding.report));
   news.emit(std::move(finding.host));
+  notes.emit(std::move(finding.note));
 }
 
 // The checkpoint says now what the base said.

@@ -18,15 +18,11 @@
 
 namespace meguri::crawl {
 
-// When an ArchiveWriter asks for the end of an epoch, and when it refuses to go on.
+// When an ArchiveWriter asks for the end of an epoch.
 struct ArchiveLimits {
   std::size_t findings_max = 1024;                       // appended and not yet told of
   std::uint64_t bytes_max = std::uint64_t{64} << 20U;    // of their records
   base::Duration wait_max = base::Duration::seconds(1);  // of the first of them
-  // The disk is never filled below this. For now reaching it stops the crawl with an error, and a
-  // restart goes on when there is room; pausing the fetches instead is a later step.
-  std::uint64_t free_bytes_min = std::uint64_t{1} << 30U;
-  std::uint64_t free_check_bytes = std::uint64_t{16} << 20U;  // appended between two looks
 };
 
 // A blocking module; each instance writes a series of its own. It has no marked inputs, so epochs
@@ -47,6 +43,7 @@ class ArchiveWriter final : public flow::Module {
   flow::Out<Candidate> candidates = out<Candidate>("candidates");
   flow::Out<Report> reports = out<Report>("reports");
   flow::Out<HostNews> news = out<HostNews>("news");
+  flow::Out<VisitNote> notes = out<VisitNote>("notes");
 
  private:
   void on_finding(Finding&& finding);
@@ -59,8 +56,7 @@ class ArchiveWriter final : public flow::Module {
   void on_durable(flow::EpochId epoch) override;
   base::Status restore(flow::EpochId epoch, std::string_view state) override;
 
-  base::Status append(const archive::MadeRecords& records);
-  base::Status check_free_space();
+  base::Status append(Finding& finding);
   base::Status begin_first_life();
   base::Status open_writer();
   bool keeps_state() const { return !state_dir().empty(); }
@@ -78,11 +74,10 @@ class ArchiveWriter final : public flow::Module {
   bool is_base_gone_ = false;   // there is no file at base_path() any more
   std::unique_ptr<archive::WarcWriter> writer_;
 
-  std::vector<Finding> held_;          // appended; their records are gone
-  std::uint64_t held_bytes_ = 0;       // of those records
-  std::uint64_t unchecked_bytes_ = 0;  // appended since the last look at the free space
-  std::uint64_t life_ = 0;             // of the findings held, for their timer
-  bool has_asked_ = false;             // for the end of the epoch
+  std::vector<Finding> held_;     // appended; their records are gone
+  std::uint64_t held_bytes_ = 0;  // of those records
+  std::uint64_t life_ = 0;        // of the findings held, for their timer
+  bool has_asked_ = false;        // for the end of the epoch
 };
 
 }  // namespace meguri::crawl

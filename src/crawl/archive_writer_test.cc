@@ -119,7 +119,6 @@ class Ledger final : public flow::Module {
 
 struct Crawl {
   flow::Graph graph(std::uint64_t findings, std::size_t writers = 1) {
-    CrawlOptions options;
     options.warc.series.dir = "warc";
     options.warc.file_bytes_max = 3000;
     flow::Graph result;
@@ -134,6 +133,7 @@ struct Crawl {
     return result;
   }
 
+  CrawlOptions options;
   ArchiveLimits limits;
   std::size_t credits = 10;
   flow::Node<Ledger> ledger;
@@ -265,35 +265,12 @@ TEST(ArchiveWriter, StopsTheCrawlWhenAppendingFails) {
   env::MemoryFileSystem files;
   files.set_capacity(2000);
   Crawl crawl;
-  crawl.limits.free_bytes_min = 0;
   AnyEngine engine(EngineKind::kSimulation, crawl.graph(100),
                    {.files = &files, .state_dir = "state"});
   ASSERT_TRUE(engine->start());
   const auto status = engine->run_until_quiet();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code(), base::ErrorCode::kNoSpace);
-}
-
-TEST(ArchiveWriter, StopsTheCrawlAboveTheFloorOfTheDisk) {
-  env::MemoryFileSystem files;
-  files.set_capacity(20'000);
-  Crawl crawl;
-  crawl.limits.free_bytes_min = 10'000;
-  crawl.limits.free_check_bytes = 1000;
-  {
-    AnyEngine engine(EngineKind::kSimulation, crawl.graph(1000),
-                     {.files = &files, .state_dir = "state"});
-    ASSERT_TRUE(engine->start());
-    const auto status = engine->run_until_quiet();
-    ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().code(), base::ErrorCode::kNoSpace);
-    EXPECT_NE(status.error().message().find("floor"), std::string::npos);
-    EXPECT_LT(files.used(), 16'000U);
-  }
-  files.set_capacity(9'000);
-  AnyEngine again(EngineKind::kSimulation, crawl.graph(1000),
-                  {.files = &files, .state_dir = "state"});
-  EXPECT_FALSE(again->start()) << "it does not begin either";
 }
 
 void forget_state(env::FileSystem& files) {

@@ -22,6 +22,7 @@ void DueQueue::push(Index host, std::size_t lane, const base::Id& id) {
   const Index page = pages_.make();
   pages_[page].id = id;
   hosts_[host].lanes[lane].push_back(pages_, page);
+  ++hosts_[host].waiting;
   enlist(host);
 }
 
@@ -37,6 +38,7 @@ std::optional<DueQueue::Due> DueQueue::pop() {
       const Index page = host.lanes[lane].pop_front(pages_);
       const Due due{pages_[page].id, index};
       pages_.free(page);
+      --host.waiting;
       ++host.out;
       enlist(index);
       return due;

@@ -55,6 +55,7 @@ class DueQueue {
   void wake(Index host);
 
   std::size_t waiting() const { return pages_.size(); }
+  std::size_t waiting_of(Index host) const { return hosts_[host].waiting; }
   std::size_t out_of(Index host) const { return hosts_[host].out; }
   bool rests(Index host) const { return hosts_[host].rests; }
 
@@ -67,6 +68,7 @@ class DueQueue {
   struct Host {
     std::uint64_t hash = 0;
     std::uint64_t pages = 0;
+    std::size_t waiting = 0;
     std::size_t out = 0;
     std::array<IndexList, kLanes> lanes;
     std::array<bool, kLanes> in_ring{};

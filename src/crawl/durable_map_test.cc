@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/testing.h"
 #include "env/crash_points.h"
 #include "env/memory_file_system.h"
 #include "env/random.h"
@@ -253,6 +254,17 @@ TEST(DurableMap, NamesFileAndOffsetOfDamage) {
   }
 }
 
+TEST(DurableMap, RefusesBlocksOfAnotherFile) {
+  env::MemoryFileSystem files;
+  std::string state = write_three_blocks(files);
+  ASSERT_TRUE(files.rename("d/0000000000000001.map", "d/0000000000000002.map"));
+  state[0] = 2;
+  const auto map = DurableMap::open(files, "d", state);
+  ASSERT_FALSE(map);
+  EXPECT_EQ(map.error().message(),
+            "d/0000000000000002.map is damaged at offset 0: the block belongs to another file");
+}
+
 TEST(DurableMap, SaysWhenAcknowledgedBytesAreMissing) {
   env::MemoryFileSystem files;
   const std::string state = write_three_blocks(files);
@@ -278,16 +290,13 @@ TEST(DurableMap, WritesTheDocumentedBytes) {
   ASSERT_TRUE((*map)->commit(1));
   const auto bytes = env::read_file(files, "d/0000000000000001.map");
   ASSERT_TRUE(bytes);
-  std::string hex;
-  for (const char c : *bytes) {
-    hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  }
-  EXPECT_EQ(hex,
+  EXPECT_EQ(base::hex_of(*bytes),
             "4d47444d"
-            "00000000"
+            "02000000"
             "1200000000000000"
+            "0100000000000000"
             "718f518e6468742b"
-            "7976fcd515b2248d"
+            "fd170542207c5299"
             "01010000006b020000006869"
             "02010000006b");
 }

@@ -141,6 +141,53 @@ TEST(Extractor, StoresAPageAndOffersItsLinks) {
   EXPECT_EQ(records[0].id, finding.records.first_id.to_string());
 }
 
+// The second is stored as a reference to the first, also for those who come back to it later.
+TEST(Extractor, StoresABodyOnce) {
+  const std::string body(StoredPayloads::kBodyBytesMin, 'x');
+  constexpr std::string_view kOther = "http://other.example/copy";
+  Answer later = answer_of(200, "", body, kOther);
+  later.fetched.times.started_utc = kNow + Duration::seconds(1);
+  const auto findings =
+      extract_all(EngineKind::kSimulation, {answer_of(200, "", body), later, later});
+  ASSERT_EQ(findings.size(), 3U);
+  const std::string first = findings[0].records.first_id.to_string();
+  EXPECT_EQ(read_records(findings[0].records.bytes)[0].type, "response");
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    const auto records = read_records(findings[i].records.bytes);
+    EXPECT_EQ(records[0].type, "revisit");
+    EXPECT_EQ(records[0].url, kOther);
+    EXPECT_EQ(records[0].refers_to, first);
+    EXPECT_EQ(records[1].type, "request");
+    EXPECT_EQ(findings[i].report->outcome, VisitOutcome::kChanged);
+    ASSERT_TRUE(findings[i].report->version);
+    EXPECT_EQ(findings[i].report->version->record, findings[0].records.first_id);
+    EXPECT_EQ(findings[i].report->version->date, kNow);
+    EXPECT_EQ(findings[i].report->version->url, kUrl);
+  }
+
+  // A visit that finds it unchanged refers to the first page too.
+  Answer again = later;
+  again.visit.page.prior = findings[1].report->version;
+  const auto records = read_records(extract(again).records.bytes);
+  EXPECT_EQ(records[0].type, "revisit");
+  EXPECT_EQ(records[0].refers_to, first);
+}
+
+TEST(Extractor, StoresSmallAndCutBodiesEveryTime) {
+  const std::string body(StoredPayloads::kBodyBytesMin, 'x');
+  Answer cut = answer_of(200, "", body);
+  cut.fetched.truncation = fetch::Truncation::kLength;
+  Answer small = answer_of(200, "", body.substr(1));
+  for (const Answer& answer : {cut, small}) {
+    Answer other = answer;
+    other.visit.page.candidate.url = "http://other.example/copy";
+    const auto findings = extract_all(EngineKind::kSimulation, {answer, other});
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(read_records(findings[1].records.bytes)[0].type, "response");
+    EXPECT_EQ(findings[1].report->version->url, "");
+  }
+}
+
 TEST(Extractor, TellsOfTheHost) {
   const HostNews news = extract(answer_of(503, "", "busy")).host;
   EXPECT_EQ(news.host, "example.org");
@@ -287,6 +334,97 @@ TEST(Extractor, KeepsNoarchivePagesOnlyIfItMay) {
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].type, "metadata");
   EXPECT_EQ(records[0].block.find("secret"), std::string::npos);
+}
+
+TEST(Extractor, KeepsNoindexPagesOnlyIfItMay) {
+  CrawlOptions options;
+  options.stores_noindex = false;
+  const Answer meta = answer_of(200, "Content-Type: text/html\r\n",
+                                "<meta name=meguri content=noindex><a href=/x>x</a>");
+  EXPECT_EQ(read_records(extract(meta).records.bytes)[0].type, "response");
+  EXPECT_EQ(read_records(extract(meta, options).records.bytes)[0].type, "metadata");
+  // Of any format, by its header.
+  const Answer image = answer_of(200, "Content-Type: image/png\r\nX-Robots-Tag: noindex\r\n",
+                                 std::string("\x89PNG\0\0", 6));
+  EXPECT_EQ(read_records(extract(image).records.bytes)[0].type, "response");
+  const Finding finding = extract(image, options);
+  EXPECT_EQ(read_records(finding.records.bytes)[0].type, "metadata");
+  EXPECT_FALSE(finding.report->version);
+  options.stores_noindex = true;
+  options.stores_noarchive = false;
+  EXPECT_EQ(read_records(extract(image, options).records.bytes)[0].type, "response");
+  const Answer other = answer_of(200, "X-Robots-Tag: otherbot: noarchive\r\n", "text");
+  EXPECT_EQ(read_records(extract(other, options).records.bytes)[0].type, "response");
+}
+
+TEST(Extractor, FollowsNofollowPagesOnlyIfItMay) {
+  const Answer answer = answer_of(200, "Content-Type: text/html\r\nX-Robots-Tag: nofollow\r\n",
+                                  "<a href=/x>x</a><img src=/i>");
+  EXPECT_EQ(extract(answer).candidates.size(), 1U);
+  CrawlOptions options;
+  options.obeys_nofollow = false;
+  EXPECT_EQ(extract(answer, options).candidates.size(), 2U);
+}
+
+TEST(Extractor, ReadsSitemapsThatAreFilesOfGzip) {
+  std::string packed;
+  archive::GzipWriter(6).append_member(
+      "<urlset><url><loc>http://example.org/a</loc></url></urlset>", &packed);
+  Answer answer = answer_of(200, "Content-Type: application/x-gzip\r\n", packed);
+  answer.visit.page.candidate.offer = Offer::kSitemap;
+  answer.visit.page.candidate.depth = 0;
+  const Finding finding = extract(answer);
+  ASSERT_EQ(finding.candidates.size(), 1U);
+  EXPECT_EQ(finding.candidates[0].url, "http://example.org/a");
+  EXPECT_EQ(finding.candidates[0].depth, 1U);
+  const auto records = read_records(finding.records.bytes);
+  EXPECT_TRUE(records[0].block.ends_with(packed)) << "it is stored as it came";
+}
+
+TEST(Extractor, OffersTheSitemapsOfRobotsTxt) {
+  Answer answer = robots_answer(200, "", "User-agent: *\nSitemap: http://cdn.example.net/s.xml\n");
+  const Finding finding = extract(answer);
+  ASSERT_EQ(finding.candidates.size(), 1U);
+  EXPECT_EQ(finding.candidates[0].url, "http://cdn.example.net/s.xml");
+  EXPECT_EQ(finding.candidates[0].via, "http://example.org/robots.txt");
+  EXPECT_EQ(finding.candidates[0].offer, Offer::kSitemap);
+  answer.fetched.response_head = "HTTP/1.1 404 Not Found\r\n\r\n";
+  EXPECT_TRUE(extract(answer).candidates.empty());
+}
+
+TEST(Extractor, TakesARobotsTxtThatWasCutForNoAnswer) {
+  Answer answer = robots_answer(200, "", "User-agent: *\nDisallow: /a\nDisa");
+  answer.fetched.truncation = fetch::Truncation::kDisconnect;
+  const Finding cut = extract(answer);
+  EXPECT_EQ(cut.host.status, 0);
+  EXPECT_EQ(cut.host.robots, "");
+  EXPECT_EQ(read_records(cut.records.bytes)[0].type, "response");
+  answer.fetched.truncation = fetch::Truncation::kLength;  // at the limit of what counts
+  EXPECT_EQ(extract(answer).host.status, 200);
+}
+
+TEST(Extractor, SaysWhatMayPass) {
+  const auto report_of = [](const Answer& answer) { return *extract(answer).report; };
+  EXPECT_FALSE(report_of(answer_of(200, "", "x")).may_pass);
+  EXPECT_FALSE(report_of(answer_of(404, "", "x")).may_pass);
+  EXPECT_TRUE(report_of(answer_of(500, "", "x")).may_pass);
+  const Finding busy = extract(answer_of(503, "Retry-After: 120\r\n", "x"));
+  EXPECT_TRUE(busy.report->may_pass);
+  EXPECT_EQ(busy.report->hold, Duration::minutes(2));
+  EXPECT_EQ(busy.host.hold, Duration::minutes(2));
+  Answer reset = answer_of(200, "", "x");
+  reset.fetched.outcome = FetchOutcome::kReset;
+  EXPECT_TRUE(report_of(reset).may_pass);
+  // A body that was cut; cut at the same place again, that is how it is.
+  Answer cut = answer_of(200, "", "half of");
+  cut.fetched.truncation = fetch::Truncation::kDisconnect;
+  EXPECT_TRUE(report_of(cut).may_pass);
+  cut.visit.page.prior = prior_of("half of");
+  EXPECT_FALSE(report_of(cut).may_pass);
+  cut.visit.page.prior = prior_of("half");
+  EXPECT_TRUE(report_of(cut).may_pass);
+  cut.fetched.truncation = fetch::Truncation::kLength;
+  EXPECT_FALSE(report_of(cut).may_pass);
 }
 
 TEST(Extractor, HandsOnTheTextOfRobotsTxt) {

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "crawl/retry_policy.h"
 #include "crawl/server_key.h"
+#include "web/ascii.h"
+#include "web/http_head.h"
 #include "web/url.h"
 
 namespace meguri::crawl {
@@ -38,6 +41,13 @@ std::vector<fetch::RequestField> fields_of(const Visit& visit, const CrawlOption
   return fields;
 }
 
+// Heads are read in the Extractor; this one too, because the host must not be asked meanwhile.
+base::Duration hold_of(const fetch::Fetched& fetched) {
+  if (fetched.status != 429 && fetched.status != 503) return {};
+  const auto parsed = web::parse_head(web::HeadKind::kResponse, fetched.response_head);
+  return crawl::hold_of(fetched.status, parsed.head.fields, fetched.times.finished_utc);
+}
+
 }  // namespace
 
 std::optional<fetch::FetchRequest> request_of(const Visit& visit, const CrawlOptions& options) {
@@ -60,6 +70,17 @@ std::optional<fetch::FetchRequest> request_of(const Visit& visit, const CrawlOpt
   return request;
 }
 
+void set_policy(const HostPolicy& policy, fetch::FetchRequest& request) {
+  request.user_agent = policy.user_agent;
+  request.proxy = policy.proxy;
+  for (const fetch::RequestField& field : policy.fields) {
+    std::erase_if(request.fields, [&](const fetch::RequestField& other) {
+      return web::equals_ignoring_case(other.name, field.name);
+    });
+    request.fields.push_back(field);
+  }
+}
+
 bool has_happened(const fetch::Fetched& fetched) {
   switch (fetched.outcome) {
     case FetchOutcome::kBadRequest:
@@ -70,7 +91,7 @@ bool has_happened(const fetch::Fetched& fetched) {
 }
 
 Fetcher::Fetcher(const CrawlOptions& options, MakeClient make)
-    : options_(options), make_(std::move(make)) {}
+    : options_(options), rules_(options), make_(std::move(make)) {}
 
 base::Status Fetcher::start() {
   client_ = make_(clock());
@@ -97,6 +118,7 @@ void Fetcher::begin(Visit&& visit) {
     end(std::move(visit), std::move(fetched));
     return;
   }
+  set_policy(rules_.of(request->host), *request);
   request->tag = next_tag_++;
   under_way_.emplace(request->tag, std::move(visit));
   client_->start(*std::move(request));
@@ -125,7 +147,8 @@ void Fetcher::end(Visit&& visit, fetch::Fetched&& fetched) {
   ends.emit({.host = visit.host,
              .server = server_key_of(visit.address.address),
              .duration = fetched.times.finished - fetched.times.started,
-             .happened = has_happened(fetched)});
+             .happened = has_happened(fetched),
+             .hold = hold_of(fetched)});
   answers.emit({.visit = std::move(visit), .fetched = std::move(fetched)});
 }
 

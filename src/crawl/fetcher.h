@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/time.h"
+#include "crawl/host_rules.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
 #include "env/clock.h"
@@ -24,6 +25,9 @@ inline constexpr std::uint64_t kRobotsBytesMax = std::uint64_t{512} * 1024 + 1;
 
 // The request of a visit. Nullopt: its URL is none that can be asked for.
 std::optional<fetch::FetchRequest> request_of(const Visit& visit, const CrawlOptions& options);
+
+// What holds for its host: user agent, fields and proxy.
+void set_policy(const HostPolicy& policy, fetch::FetchRequest& request);
 
 // Whether anything was sent, so that the server must be left alone for a while.
 bool has_happened(const fetch::Fetched& fetched);
@@ -56,6 +60,7 @@ class Fetcher final : public flow::Module {
   bool has_room() const { return client_->in_flight() < client_->capacity(); }
 
   const CrawlOptions options_;
+  HostRules rules_;
   const MakeClient make_;
   std::unique_ptr<fetch::HttpClient> client_;
   std::deque<Visit> waiting_;

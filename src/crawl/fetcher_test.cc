@@ -261,6 +261,28 @@ TEST(FetchRequestOfAVisit, AsksOnlyForWhatChangedSinceThePriorVersion) {
   EXPECT_EQ(std::vector(request->fields.end() - 2, request->fields.end()), expected);
 }
 
+TEST(FetchRequestOfAVisit, HoldsWhatIsSaidOfItsHost) {
+  CrawlOptions options;
+  options.user_agent = "all";
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"example.org"};
+  options.hosts[0].user_agent = "one";
+  options.hosts[0].proxy = "http://proxy:3128";
+  options.hosts[0].fields = {{.name = "accept", .value = "x/y", .is_secret = true}};
+  HostRules rules(options);
+  auto request = request_of(visit_to("http://example.org/"), options);
+  ASSERT_TRUE(request);
+  set_policy(rules.of("example.org"), *request);
+  EXPECT_EQ(request->proxy, "http://proxy:3128");
+  EXPECT_EQ(fetch::kept_head_of(*request),
+            "GET / HTTP/1.1\r\nHost: example.org\r\nUser-Agent: one\r\n"
+            "Accept-Encoding: gzip, br\r\naccept: (hidden)\r\n\r\n");
+  auto other = request_of(visit_to("http://example.net/"), options);
+  set_policy(rules.of("example.net"), *other);
+  EXPECT_EQ(other->user_agent, "all");
+  EXPECT_EQ(other->proxy, "");
+}
+
 TEST(FetchRequestOfAVisit, ReadsLittleOfRobotsTxt) {
   const auto request = request_of(visit_to("http://example.org/robots.txt", Purpose::kRobots), {});
   ASSERT_TRUE(request);

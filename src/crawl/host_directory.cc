@@ -5,7 +5,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "crawl/host_facts.h"
+#include "crawl/retry_policy.h"
 #include "crawl/scheduler.h"
+#include "crawl/server_key.h"
+#include "web/http_fields.h"
 #include "web/redirect.h"
 #include "web/url.h"
 
@@ -53,6 +57,7 @@ HostCounts HostDirectory::counts() const {
   HostCounts counts;
   counts.hosts = counters_.hosts.load(std::memory_order_relaxed);
   counts.waiting = counters_.waiting.load(std::memory_order_relaxed);
+  counts.robots_awaited = counters_.robots_awaited.load(std::memory_order_relaxed);
   counts.names_asked = counters_.names_asked.load(std::memory_order_relaxed);
   counts.robots_asked = counters_.robots_asked.load(std::memory_order_relaxed);
   counts.visits = counters_.visits.load(std::memory_order_relaxed);
@@ -64,8 +69,18 @@ HostCounts HostDirectory::counts() const {
 }
 
 base::Status HostDirectory::start() {
-  if (instance_count() == 1) return {};
-  return base::fail(base::ErrorCode::kInvalid, "{} cannot be divided into instances", name());
+  if (instance_count() != 1) {
+    return base::fail(base::ErrorCode::kInvalid, "{} cannot be divided into instances", name());
+  }
+  if (exclusions_) RETURN_IF_ERROR(exclusions_->open(files()));
+  started_ = clock().ticks();
+  started_utc_ = clock().utc();
+  if (state_dir().empty()) return {};
+  const auto load = [this](std::string_view key, std::optional<std::string_view> value) {
+    return table_.load(key, value, options_.agent);
+  };
+  ASSIGN_OR_RETURN(store_, DurableLog::open(files(), state_dir() + "/" + name(), restored_, load));
+  return {};
 }
 
 // --- Pages.
@@ -79,21 +94,31 @@ void HostDirectory::admit(DuePage&& page) {
   if (draining()) return refuse(page, Refusal::kInterrupted);
   const std::optional<web::Url> url = url_of(page.candidate.url);
   if (!url) return refuse(page, Refusal::kUnresolved);
+  if (is_excluded(*url)) return refuse(page, Refusal::kExcluded);
   const SiteIndex index = table_.site_of(*url, port_of(*url));
   SiteRecord& site = table_.site(index);
   HostRecord& host = table_.host(site.host);
+  if (page.host_pages > 0) host.pages = page.host_pages;
+  if (host.policy->is_skipped) return refuse(page, Refusal::kSkipped);
+  if (is_forbidden_behind_proxy(host)) return refuse(page, Refusal::kForbidden);
+  if (const auto pause = pause_of(host, options_, clock().utc())) {
+    return refuse(page, pause->reason, pause->wait);
+  }
   if (!has_address(host)) {
     if (host.is_asking || clock().ticks() >= host.address_expires) {
       wait(host.waiting, std::move(page));
       return ask_name(host);
     }
-    const bool is_missing = host.address_state == AddressState::kMissing;
-    return refuse(page, is_missing ? Refusal::kUnresolved : Refusal::kForbidden);
+    const HostPause pause = pause_of_name(host, options_, clock().ticks());
+    return refuse(page, pause.reason, pause.wait);
   }
-  if (!options_.obeys_robots) return visit_page(std::move(page), site);
+  if (!host.policy->obeys_robots) return visit_page(std::move(page), site);
   switch (step_of(site)) {
     case RobotsStep::kUse: break;
-    case RobotsStep::kRefuse: return refuse(page, Refusal::kParked);
+    case RobotsStep::kRefuse: {
+      const HostPause pause = pause_of_robots(site.robots, options_, clock().utc());
+      return refuse(page, pause.reason, pause.wait);
+    }
     case RobotsStep::kWait: wait(site.waiting, std::move(page)); return wait_for_robots(index);
     case RobotsStep::kAsk:
       wait(site.waiting, std::move(page));
@@ -116,9 +141,13 @@ void HostDirectory::wait(std::vector<DuePage>& line, DuePage&& page) {
   ++waiting_;
 }
 
-void HostDirectory::refuse(const DuePage& page, Refusal reason) {
+void HostDirectory::refuse(const DuePage& page, Refusal reason, base::Duration wait) {
   add_to(counters_.refused[static_cast<std::size_t>(reason)]);
-  refused.emit({page.id, reason});
+  refused.emit({.id = page.id, .reason = reason, .wait = wait});
+}
+
+bool HostDirectory::is_excluded(const web::Url& url) const {
+  return exclusions_ && exclusions_->list()->excludes(url);
 }
 
 void HostDirectory::visit_page(DuePage&& page, const SiteRecord& site) {
@@ -134,11 +163,29 @@ void HostDirectory::visit_page(DuePage&& page, const SiteRecord& site) {
 // What is the host's is filled in here.
 void HostDirectory::send(Visit&& visit, HostRecord& host) {
   visit.host = host.hash;
-  visit.address.address = host.address;
+  visit.address.address = host.policy->proxy.empty() ? host.address : stand_in_of(host.hash);
   visit.not_before = not_before(host);
-  if (options_.obeys_robots) visit.wait_ms = host.crawl_delay_ms;
+  const HostWait wait = wait_of(host);
+  visit.wait_ms = wait.ms;
+  visit.is_wait_whole = wait.is_whole;
+  visit.ignores_duration = wait.ignores_duration;
   ++host.visits;
   visits.emit(std::move(visit));
+}
+
+// By what robots.txt asks for, what the configuration says of this host, and what large hosts bear.
+HostDirectory::HostWait HostDirectory::wait_of(const HostRecord& host) const {
+  HostWait wait;
+  wait.ms = host.policy->obeys_robots ? host.crawl_delay_ms : 0;
+  if (const auto own = host.policy->wait_ms) {
+    wait.ms = std::max(wait.ms, *own);
+    wait.is_whole = true;
+    wait.ignores_duration = *own < options_.access.host_wait_ms_min;
+  } else if (options_.large_host_pages > 0 && host.pages >= options_.large_host_pages) {
+    wait.ms = std::max(wait.ms, options_.large_host_wait_ms);
+    wait.is_whole = true;
+  }
+  return wait;
 }
 
 // The Scheduler knows how long hosts want to rest, with two exceptions: a Crawl-delay is known only
@@ -146,15 +193,35 @@ void HostDirectory::send(Visit&& visit, HostRecord& host) {
 base::Ticks HostDirectory::not_before(const HostRecord& host) const {
   if (host.last_access == base::Instant()) return {};
   const base::Duration lasted = std::clamp(host.last_duration, base::Duration(), kDurationMax);
-  base::Duration wait = lasted * options_.access.duration_factor;
-  if (options_.obeys_robots) wait = std::max(wait, base::Duration::from_ms(host.crawl_delay_ms));
+  const HostWait own = wait_of(host);
+  base::Duration wait = base::Duration::from_ms(own.ms);
+  if (!own.ignores_duration) wait = std::max(wait, lasted * options_.access.duration_factor);
   const base::Duration rest = host.last_access + wait - clock().utc();
-  return clock().ticks() + std::clamp(rest, base::Duration(), wait);
+  const base::Duration hold = host.hold_until - clock().utc();
+  const base::Ticks rested =
+      clock().ticks() + std::max(std::clamp(rest, base::Duration(), wait),
+                                 std::clamp(hold, base::Duration(), web::kRetryAfterMax));
+  return own.ignores_duration ? rested : std::max(rested, not_before_since_restart(host));
+}
+
+// Accesses that were lost with their epoch had ended when we were started again, and are taken to
+// have lasted as long as those we know of. Since the first one after that, the Scheduler knows.
+base::Ticks HostDirectory::not_before_since_restart(const HostRecord& host) const {
+  if (restored_.empty() || host.last_access >= started_utc_) return {};
+  const base::Duration lasted = std::clamp(host.longest_duration, base::Duration(), kDurationMax);
+  return started_ + lasted * options_.access.duration_factor;
 }
 
 // --- Addresses.
 
+bool HostDirectory::is_forbidden_behind_proxy(const HostRecord& host) const {
+  if (host.policy->proxy.empty()) return false;
+  const auto address = fetch::IpAddress::parse(host.name);
+  return address && !policy_.allows(*address);
+}
+
 bool HostDirectory::has_address(const HostRecord& host) const {
+  if (!host.policy->proxy.empty()) return true;
   if (host.address_state != AddressState::kFound) return false;
   const base::Ticks now = clock().ticks();
   return now < host.address_expires || (host.visits > 0 && now < host.address_expires + kPinMax);
@@ -180,7 +247,12 @@ void HostDirectory::on_name(NameAnswer&& answer) {
 }
 
 void HostDirectory::take_address(HostRecord& host, const NameAnswer& answer) {
-  host.address_expires = clock().ticks() + std::clamp(answer.ttl, kAddressAgeMin, kAddressAgeMax);
+  const bool has_failed = !answer.is_found && answer.may_pass;
+  host.name_failures = has_failed ? host.name_failures + 1 : 0;
+  const base::Duration age = has_failed && host.name_failures < options_.tries_max
+                                 ? retry_wait(host.name_failures)
+                                 : std::clamp(answer.ttl, kAddressAgeMin, kAddressAgeMax);
+  host.address_expires = clock().ticks() + age;
   host.visits = 0;  // those that are still out keep their address at the Scheduler
   const auto allowed = std::ranges::find_if(
       answer.addresses, [this](const auto& address) { return policy_.allows(address); });
@@ -229,6 +301,8 @@ void HostDirectory::visit_robots(const std::string& text) {
   const std::optional<web::Url> url = url_of(text);
   if (!url) return settle_trip(text, 0, {}, {});
   HostRecord& host = table_.host(table_.host_of(url->host()));
+  const bool is_closed = host.policy->is_skipped || is_forbidden_behind_proxy(host);
+  if (is_closed) return settle_trip(text, 0, {}, {});
   if (!has_address(host)) {
     if (!host.is_asking && clock().ticks() < host.address_expires) {
       return settle_trip(text, 0, {}, {});
@@ -239,7 +313,11 @@ void HostDirectory::visit_robots(const std::string& text) {
   Visit visit;
   visit.purpose = Purpose::kRobots;
   visit.page.candidate.url = text;
-  visit.page.candidate.hops = trips_[text].wants.front().hops;
+  const Trip::Want& want = trips_[text].wants.front();
+  visit.page.candidate.hops = want.hops;
+  // What robots.txt leads to is as deep as the page that it is asked for.
+  const std::vector<DuePage>& line = table_.site(want.site).waiting;
+  if (!line.empty()) visit.page.candidate.depth = line.front().candidate.depth;
   visit.page.candidate.offer = Offer::kHint;
   visit.address.port = port_of(*url);
   visit.priority = Priority::kUrgent;
@@ -256,7 +334,11 @@ void HostDirectory::on_news(HostNews&& item) {
     host.last_access = item.finished;
     host.last_duration = item.duration;
   }
-  host.errors = is_answered ? 0 : host.errors + 1;
+  const auto remembered = base::Duration::from_ms(host.longest_duration.ms() / 4 * 3);
+  host.longest_duration = std::max(remembered, item.duration);
+  if (item.hold > base::Duration()) host.hold_until = item.finished + item.hold;
+  if (is_answered) host.errors = 0;
+  if (is_silence(item.fetch)) ++host.errors;
   table_.touch_host(index);
   if (item.purpose != Purpose::kRobots) return;
   if (!is_answered) item.status = 0;
@@ -302,7 +384,7 @@ void HostDirectory::take_stray_robots(const HostNews& item) {
 // --- The last look.
 
 void HostDirectory::on_leaving(Visit&& visit) {
-  const std::optional<Refusal> reason = last_look(visit);
+  const std::optional<HostPause> reason = last_look(visit);
   if (!reason) {
     if (visit.purpose == Purpose::kPage) add_to(counters_.cleared);
     return cleared.emit(std::move(visit));
@@ -311,22 +393,50 @@ void HostDirectory::on_leaving(Visit&& visit) {
                    .server = server_key_of(visit.address.address),
                    .duration = {},
                    .happened = false});
-  if (visit.purpose == Purpose::kPage) refuse(visit.page, *reason);
+  if (visit.purpose == Purpose::kPage) refuse(visit.page, reason->reason, reason->wait);
 }
 
-std::optional<Refusal> HostDirectory::last_look(const Visit& visit) {
+std::optional<HostPause> HostDirectory::last_look(const Visit& visit) {
   const std::optional<web::Url> url = url_of(visit.page.candidate.url);
   CHECK(url, "a visit came back that was not made here");
   HostRecord& host = table_.host(table_.host_of(url->host()));
   if (host.visits > 0) --host.visits;
-  if (draining()) return Refusal::kInterrupted;
-  if (visit.purpose == Purpose::kRobots || !options_.obeys_robots) return {};
+  const auto because = [](Refusal reason) { return HostPause{.reason = reason}; };
+  if (draining()) return because(Refusal::kInterrupted);
+  if (visit.purpose == Purpose::kRobots) return {};
+  if (is_excluded(*url)) return because(Refusal::kExcluded);
+  if (const auto pause = pause_of(host, options_, clock().utc())) return pause;
+  if (!host.policy->obeys_robots) return {};
   const SiteRecord& site = table_.site(table_.site_of(*url, port_of(*url)));
-  if (step_of(site) != RobotsStep::kUse) return Refusal::kFull;  // it comes again, and waits
-  if (!site.robots.rules.check(target_of(*url)).allowed) return Refusal::kRobots;
-  if (host.crawl_delay_ms > options_.crawl_delay_max.ms()) return Refusal::kParked;
-  if (host.crawl_delay_ms > visit.wait_ms) return Refusal::kFull;  // it comes again, and rests
+  if (step_of(site) != RobotsStep::kUse) return because(Refusal::kFull);  // it comes again
+  if (!site.robots.rules.check(target_of(*url)).allowed) return because(Refusal::kRobots);
+  const base::Duration delay = base::Duration::from_ms(host.crawl_delay_ms);
+  if (delay > options_.crawl_delay_max) return because(Refusal::kParked);
+  if (host.crawl_delay_ms > visit.wait_ms) return because(Refusal::kFull);  // it rests before
   return {};
+}
+
+// --- Questions of people.
+
+void HostDirectory::on_asked(HostQuestion&& question) {
+  HostAnswer answer{.ticket = question.ticket};
+  for (const std::string& name : question.hosts) {
+    if (const HostRecord* host = table_.find(name)) {
+      answer.hosts.push_back(host_facts(table_, *host));
+    }
+  }
+  if (question.order) answer.hosts = first_hosts(table_, *question.order, question.limit);
+  const std::optional<web::Url> url = url_of(question.url);
+  if (url && table_.find(url->host()) != nullptr) {
+    const SiteRecord& site = table_.site(table_.site_of(*url, port_of(*url)));
+    answer.site = site_facts(site, target_of(*url));
+    const auto is_it = [&](const DuePage& page) { return page.id == question.page; };
+    const HostRecord& host = table_.host(site.host);
+    answer.hosts = {host_facts(table_, host)};
+    if (std::ranges::any_of(host.waiting, is_it)) answer.line = HostLine::kAddress;
+    if (std::ranges::any_of(site.waiting, is_it)) answer.line = HostLine::kRobots;
+  }
+  answers.emit(std::move(answer));
 }
 
 // --- Ends and epochs.
@@ -335,6 +445,7 @@ bool HostDirectory::produce() {
   if (draining() && waiting_ > 0) give_all_back();
   counters_.hosts.store(table_.hosts(), std::memory_order_relaxed);
   counters_.waiting.store(waiting_, std::memory_order_relaxed);
+  counters_.robots_awaited.store(trips_.size(), std::memory_order_relaxed);
   return false;
 }
 
@@ -345,26 +456,21 @@ void HostDirectory::give_all_back() {
   for (SiteIndex i = 0; i < table_.sites(); ++i) admit_all(table_.site(i).waiting);
 }
 
-HostStore& HostDirectory::store() {
-  if (!store_) store_ = std::make_unique<HostStore>(files(), state_dir() + "/hosts");
-  return *store_;
-}
-
 base::Result<std::string> HostDirectory::commit(flow::EpochId epoch) {
-  if (state_dir().empty()) return std::string();
-  table_.save_changes(store(), options_.agent);
-  return store().commit(epoch, [this](HostStore& all) { table_.save_all(all, options_.agent); });
+  if (!store_) return std::string();
+  table_.save_changes(*store_, options_.agent);
+  return store_->commit(epoch, table_.stored_bytes(),
+                        [this](DurableLog& log) { table_.save_all(log, options_.agent); });
 }
 
 void HostDirectory::on_durable(flow::EpochId epoch) {
   if (!store_) return;
-  if (auto status = store_->remove_old(epoch); !status) fail(std::move(status).error());
+  if (auto status = store_->on_durable(epoch); !status) fail(std::move(status).error());
 }
 
 base::Status HostDirectory::restore(flow::EpochId /*epoch*/, std::string_view state) {
-  return store().restore(state, [this](std::string_view key, std::string_view value) {
-    return table_.load(key, value, options_.agent);
-  });
+  restored_ = state;
+  return {};
 }
 
 }  // namespace meguri::crawl

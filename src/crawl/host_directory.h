@@ -16,7 +16,11 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "crawl/host_store.h"
+#include "crawl/control_messages.h"
+#include "crawl/durable_log.h"
+#include "crawl/exclusion_file.h"
+#include "crawl/host_pause.h"
+#include "crawl/host_rules.h"
 #include "crawl/host_table.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
@@ -27,8 +31,9 @@ namespace meguri::crawl {
 
 // Counted since the start.
 struct HostCounts {
-  std::uint64_t hosts = 0;    // known now
-  std::uint64_t waiting = 0;  // pages that wait here now
+  std::uint64_t hosts = 0;           // known now
+  std::uint64_t waiting = 0;         // pages that wait here now
+  std::uint64_t robots_awaited = 0;  // robots.txt that pages wait for now
   std::uint64_t names_asked = 0;
   std::uint64_t robots_asked = 0;                  // visits, redirects included
   std::uint64_t visits = 0;                        // to pages
@@ -40,9 +45,16 @@ struct HostCounts {
 //   address unknown → one NameQuestion for its host; robots.txt unknown or too old → one visit for
 //   its site (scheme, host, port), and at most one at a time to any URL; all its pages wait → a
 //   Visit to the Scheduler. When the Scheduler lets it go it comes back for a last look, because
-//   that may be hours later: by then robots.txt may have changed, or be too old.
+//   that may be hours later: by then robots.txt may have changed, or be too old, or the page be on
+//   the exclusion list.
+// Where a host cannot be asked for a while, its pages are sent back for that while (kLater), so
+// that they hold no credits: name servers that fail, robots.txt that cannot be had, visits that are
+// not answered (retry_policy.h), and Retry-After. After tries_max they are refused for good.
 // Every page leaves exactly once, cleared or refused. How many wait is bounded by the credits of
 // whoever sent them.
+//
+// A host behind a proxy needs no address: the proxy finds it, and of the AddressPolicy only the
+// rule for hosts that are addresses themselves can be kept.
 //
 // An address holds for its TTL (1 minute to 1 day), and longer while the host has visits at the
 // Scheduler, up to a day. Redirects of robots.txt are followed to any host, so that there is one
@@ -50,18 +62,27 @@ struct HostCounts {
 // least one epoch. Durable: robots.txt, last access and errors, as of the last epoch.
 class HostDirectory final : public flow::Module {
  public:
-  HostDirectory(const CrawlOptions& options, fetch::AddressPolicy policy)
-      : options_(options), policy_(std::move(policy)) {}
+  // `exclusions` may be null.
+  HostDirectory(const CrawlOptions& options, fetch::AddressPolicy policy,
+                std::shared_ptr<ExclusionFile> exclusions = nullptr)
+      : options_(options),
+        policy_(std::move(policy)),
+        exclusions_(std::move(exclusions)),
+        rules_(options) {}
 
   static std::uint64_t key_of_page(const DuePage& page);
   static std::uint64_t key_of_name(const NameAnswer& answer) { return host_hash_of(answer.host); }
   static std::uint64_t key_of_news(const HostNews& item) { return host_hash_of(item.host); }
   static std::uint64_t key_of_visit(const Visit& visit) { return visit.host; }
+  static std::uint64_t key_of_asked(const HostQuestion& /*question*/) { return 0; }
 
   flow::In<DuePage> due = in<&HostDirectory::on_due, &HostDirectory::key_of_page>("due");
   flow::In<NameAnswer> names = in<&HostDirectory::on_name, &HostDirectory::key_of_name>("names");
   flow::In<HostNews> news = in<&HostDirectory::on_news, &HostDirectory::key_of_news>("news");
   flow::In<Visit> leaving = in<&HostDirectory::on_leaving, &HostDirectory::key_of_visit>("leaving");
+  flow::In<HostQuestion> asked =
+      in<&HostDirectory::on_asked, &HostDirectory::key_of_asked>("asked");
+  flow::Out<HostAnswer> answers = out<HostAnswer>("answers");
   flow::Out<NameQuestion> questions = out<NameQuestion>("questions");
   flow::Out<Visit> visits = out<Visit>("visits");    // to the Scheduler
   flow::Out<Visit> cleared = out<Visit>("cleared");  // to the Fetcher
@@ -74,6 +95,12 @@ class HostDirectory final : public flow::Module {
   const HostTable& table() const { return table_; }
 
  private:
+  // How long a host rests, as in Visit.
+  struct HostWait {
+    std::uint32_t ms = 0;
+    bool is_whole = false;
+    bool ignores_duration = false;
+  };
   // A visit to a robots.txt, and for whom.
   struct Trip {
     struct Want {
@@ -85,7 +112,7 @@ class HostDirectory final : public flow::Module {
 
   using Counter = std::atomic<std::uint64_t>;
   struct Counters {
-    Counter hosts, waiting, names_asked, robots_asked, visits, cleared;
+    Counter hosts, waiting, robots_awaited, names_asked, robots_asked, visits, cleared;
     std::array<Counter, kRefusals> refused;
   };
 
@@ -93,6 +120,7 @@ class HostDirectory final : public flow::Module {
   void on_name(NameAnswer&& answer);
   void on_news(HostNews&& item);
   void on_leaving(Visit&& visit);
+  void on_asked(HostQuestion&& question);
   base::Status start() override;
   bool produce() override;
   void on_timer(std::uint64_t tag) override;
@@ -106,12 +134,16 @@ class HostDirectory final : public flow::Module {
   void admit(DuePage&& page);
   void admit_all(std::vector<DuePage>& pages);
   void wait(std::vector<DuePage>& line, DuePage&& page);
-  void refuse(const DuePage& page, Refusal reason);
+  void refuse(const DuePage& page, Refusal reason, base::Duration wait = {});
+  bool is_excluded(const web::Url& url) const;
   void visit_page(DuePage&& page, const SiteRecord& site);
   void send(Visit&& visit, HostRecord& host);
   base::Ticks not_before(const HostRecord& host) const;
+  base::Ticks not_before_since_restart(const HostRecord& host) const;
 
+  HostWait wait_of(const HostRecord& host) const;
   bool has_address(const HostRecord& host) const;
+  bool is_forbidden_behind_proxy(const HostRecord& host) const;
   void ask_name(HostRecord& host);
   void take_address(HostRecord& host, const NameAnswer& answer);
 
@@ -125,16 +157,20 @@ class HostDirectory final : public flow::Module {
   void take_stray_robots(const HostNews& item);
 
   // The reason against a visit that is about to be made, if there is one.
-  std::optional<Refusal> last_look(const Visit& visit);
+  std::optional<HostPause> last_look(const Visit& visit);
   void give_all_back();
-  HostStore& store();
 
   const CrawlOptions options_;
   const fetch::AddressPolicy policy_;
-  HostTable table_;
+  const std::shared_ptr<ExclusionFile> exclusions_;
+  HostRules rules_;
+  HostTable table_{rules_};
   std::unordered_map<std::string, Trip> trips_;  // by URL
-  std::unique_ptr<HostStore> store_;
-  std::size_t waiting_ = 0;  // pages in all lines
+  std::string restored_;                         // what the store is opened with
+  std::unique_ptr<DurableLog> store_;            // of the table; null if nothing is kept on disk
+  base::Instant started_utc_;                    // when this run began
+  base::Ticks started_;                          // the same
+  std::size_t waiting_ = 0;                      // pages in all lines
   Counters counters_;
 };
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "crawl/host_testing.h"
+#include "crawl/retry_policy.h"
+#include "crawl/server_key.h"
 
 namespace meguri::crawl {
 namespace {
@@ -105,9 +108,10 @@ TEST(HostDirectory, ParksAHostWhoseRobotsCannotBeHad) {
     answer_with(rig, reply);
     rig.run();
     EXPECT_EQ(count_of(rig, "parked"), 3U);
-    ASSERT_EQ(rig.world.accesses.size(), kRobotsTriesMax);
+    ASSERT_EQ(rig.world.accesses.size(), rig.options.tries_max);
     EXPECT_GE(rig.world.accesses[1].started, rig.world.accesses[0].ended + Duration::seconds(30));
     EXPECT_GE(rig.world.accesses[2].started, rig.world.accesses[1].ended + Duration::minutes(2));
+    EXPECT_GE(rig.world.accesses[3].started, rig.world.accesses[2].ended + Duration::minutes(10));
   }
 }
 
@@ -218,6 +222,114 @@ TEST(HostDirectoryThreads, RefuseHostsWithoutAnAddressWeMayUse) {
   check_unresolved(EngineKind::kThreads);
 }
 
+TEST(HostDirectory, AsksAgainWhenNameServersFail) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.dns_fails = [](const std::string&, std::size_t n) { return n < 3; };
+  const base::Ticks start = rig.clock.ticks();
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 3U);
+  EXPECT_EQ(rig.counts().names_asked, 4U);
+  EXPECT_GE(rig.world.accesses[0].started, start + Duration::minutes(21));
+  EXPECT_LE(rig.world.accesses[0].started, start + Duration::minutes(22));
+}
+
+TEST(HostDirectory, GivesANameUpThatNobodyAnswersFor) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.dns_fails = [](const std::string&, std::size_t) { return true; };
+  rig.run();
+  EXPECT_EQ(count_of(rig, "unresolved"), 3U);
+  EXPECT_EQ(rig.counts().names_asked, rig.options.tries_max);
+}
+
+// No page of it is tried for long, nor holds a credit meanwhile.
+TEST(HostDirectory, ParksAHostThatNeverAnswers) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  for (int i = 0; i < 60; ++i) rig.add_page("https://a.example.org/p" + std::to_string(i));
+  rig.world.page = [](const std::string&, std::size_t) {
+    return RobotsReply{.status = 0, .fetch = FetchOutcome::kConnectTimeout};
+  };
+  rig.run();
+  EXPECT_GT(count_of(rig, "parked"), 50U);
+  const std::size_t visits = rig.world.accesses.size() - 1;
+  EXPECT_GE(visits, kErrorsBeforeRest + rig.options.tries_max - 1);
+  EXPECT_LE(visits, kErrorsBeforeRest + rig.options.tries_max + 1);
+  EXPECT_GE(rig.world.accesses.back().started,
+            rig.world.accesses.front().ended + Duration::minutes(21));
+}
+
+TEST(HostDirectory, GoesOnWithAHostThatAnswersAgain) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  for (int i = 0; i < 20; ++i) rig.add_page("https://a.example.org/p" + std::to_string(i));
+  std::size_t visits = 0;
+  rig.world.page = [&](const std::string&, std::size_t) {
+    return ++visits <= 5 ? RobotsReply{.status = 0, .fetch = FetchOutcome::kReset}
+                         : RobotsReply{.status = 200};
+  };
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 23U);
+}
+
+TEST(HostDirectory, LeavesAHostAloneThatAsksForIt) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.hold = Duration::minutes(7);
+  rig.world.page = [](const std::string& url, std::size_t) {
+    return RobotsReply{.status = url == "https://a.example.org/" ? 503 : 200};
+  };
+  rig.run();
+  ASSERT_EQ(rig.world.accesses.size(), 4U);
+  EXPECT_EQ(rig.world.accesses[1].url, "https://a.example.org/");
+  EXPECT_GE(rig.world.accesses[2].started, rig.world.accesses[1].ended + Duration::minutes(7));
+  EXPECT_EQ(count_of(rig, "visited"), 3U);
+}
+
+TEST(HostDirectory, ParksAHostThatAsksForTooLongAHold) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.world.hold = Duration::hours(3);
+  rig.world.page = [](const std::string&, std::size_t) { return RobotsReply{.status = 503}; };
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 1U);
+  EXPECT_EQ(count_of(rig, "parked"), 2U);
+}
+
+TEST(HostDirectory, VisitsNothingThatIsOnTheExclusionList) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig, "a.example.org", 1);
+  add_site(rig, "b.example.org", 2);
+  rig.options.scope.exclusion_file = "exclude";
+  ASSERT_TRUE(env::write_file_atomically(rig.disk, "exclude",
+                                         "b.example.org\nhttp://a.example.org/private/\n"));
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 2U);
+  EXPECT_EQ(count_of(rig, "excluded"), 4U);
+  EXPECT_EQ(rig.world.visits_to("https://b.example.org/robots.txt"), 0U);
+}
+
+// Pages that wait at the Scheduler when their rule comes are not fetched.
+TEST(HostDirectory, RefusesAtTheLastLookWhatWasExcludedMeanwhile) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  for (int i = 0; i < 20; ++i) rig.add_page("https://a.example.org/p" + std::to_string(i));
+  rig.options.scope.exclusion_file = "exclude";
+  ASSERT_TRUE(env::write_file_atomically(rig.disk, "exclude", "# nothing yet\n"));
+  rig.start();
+  auto& engine = dynamic_cast<flow::SimulationEngine&>(*rig.engine);
+  ASSERT_TRUE(engine.run_for(Duration::seconds(30)));
+  ASSERT_TRUE(env::write_file_atomically(rig.disk, "exclude", "a.example.org\n"));
+  ASSERT_TRUE(engine.run_for(ExclusionWatch::kEvery + Duration::seconds(10)));
+  const std::size_t visits = rig.world.accesses.size();
+  EXPECT_GT(visits, 2U);
+  EXPECT_LT(visits, 15U);
+  ASSERT_TRUE(engine.run_until_quiet());
+  EXPECT_EQ(rig.world.accesses.size(), visits);
+  EXPECT_EQ(count_of(rig, "excluded"), 24U - visits);
+}
+
 TEST(HostDirectory, HoldsACrawlDelayInFull) {
   Rig rig(EngineKind::kSimulation);
   add_site(rig);
@@ -320,6 +432,137 @@ TEST(HostDirectory, KnowsRobotsAfterARestart) {
   EXPECT_EQ(rig.world.visits_to(kRobotsUrl), 2U);
 }
 
+HostRule rule_for(const std::string& match) {
+  HostRule rule;
+  rule.matches = {match};
+  return rule;
+}
+
+// Longest rest between two accesses of the same run.
+Duration longest_rest(const Rig& rig) {
+  Duration longest;
+  for (std::size_t i = 1; i < rig.world.accesses.size(); ++i) {
+    const Access& last = rig.world.accesses[i - 1];
+    const Access& access = rig.world.accesses[i];
+    if (last.run == access.run) longest = std::max(longest, access.started - last.ended);
+  }
+  return longest;
+}
+
+TEST(HostDirectory, AHostMayHaveAShorterDelayThanAllOthers) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.options.obeys_robots = false;
+  rig.options.access.host_wait_ms_min = 60'000;
+  rig.world.access_ms_min = rig.world.access_ms_max = 3000;
+  rig.options.hosts = {rule_for("*.example.org")};
+  rig.options.hosts[0].wait_ms = 2000;
+  rig.own_wait = Duration::seconds(2);
+  rig.run();
+  ASSERT_EQ(rig.world.accesses.size(), 3U);
+  EXPECT_LT(longest_rest(rig), Duration::seconds(5)) << "nor ten times as long as an answer took";
+}
+
+TEST(HostDirectory, ALongerDelayOfAHostIsHeldWithTheDurationRule) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.options.hosts = {rule_for("a.example.org")};
+  rig.options.hosts[0].wait_ms = 20'000;
+  rig.world.access_ms_min = rig.world.access_ms_max = 3000;
+  rig.own_wait = Duration::seconds(30);
+  answer_with(rig, {404, ""});
+  rig.run();
+  EXPECT_EQ(rig.world.accesses.size(), 4U);
+}
+
+TEST(HostDirectory, RobotsMayAskForMoreThanTheOwnDelay) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.options.hosts = {rule_for("a.example.org")};
+  rig.options.hosts[0].wait_ms = 0;
+  rig.own_wait = Duration::seconds(40);
+  answer_with(rig, {200, "User-agent: *\nCrawl-delay: 40\n"});
+  rig.run();
+  EXPECT_EQ(rig.world.accesses.size(), 4U);
+}
+
+TEST(HostDirectory, AnOwnDelayIsWaitedForInFullAfterARestart) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.options.obeys_robots = false;
+  rig.options.hosts = {rule_for("a.example.org")};
+  rig.options.hosts[0].wait_ms = 30'000;
+  rig.own_wait = Duration::seconds(30);
+  rig.start();
+  ASSERT_TRUE(rig.engine->run_for(Duration::seconds(10)));
+  ASSERT_TRUE(rig.engine->stop());
+  ASSERT_EQ(rig.world.accesses.size(), 1U);
+  rig.disk.crash();
+  rig.options.hosts[0].wait_ms = 3000;
+  rig.own_wait = Duration::seconds(3);
+  rig.run();
+  EXPECT_GT(rig.world.accesses.size(), 2U);
+  EXPECT_LT(longest_rest(rig), Duration::seconds(5));
+}
+
+TEST(HostDirectory, LargeHostsMayBeAskedMoreOften) {
+  for (const std::uint64_t pages : {3U, 4U}) {
+    Rig rig(EngineKind::kSimulation);
+    add_site(rig);
+    rig.options.obeys_robots = false;
+    rig.options.access.host_wait_ms_min = 60'000;
+    rig.options.large_host_pages = pages;
+    rig.own_wait = pages == 3 ? Duration::seconds(5) : Duration::minutes(1);
+    rig.run();
+    EXPECT_EQ(longest_rest(rig) < Duration::minutes(1), pages == 3);
+  }
+}
+
+TEST(HostDirectory, OneHostMayDoWithoutRobots) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  add_site(rig, "b.example.org", 2);
+  answer_with(rig, some_rules());
+  rig.options.hosts = {rule_for("b.example.org")};
+  rig.options.hosts[0].obeys_robots = false;
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 5U);
+  EXPECT_EQ(rig.world.visits_to(kRobotsUrl), 1U);
+  EXPECT_EQ(rig.world.visits_to("https://b.example.org/robots.txt"), 0U);
+}
+
+TEST(HostDirectory, SkipsHosts) {
+  Rig rig(EngineKind::kSimulation);
+  add_site(rig);
+  rig.options.hosts = {rule_for("a.example.org")};
+  rig.options.hosts[0].is_skipped = true;
+  rig.run();
+  EXPECT_EQ(count_of(rig, "skipped"), 3U);
+  EXPECT_TRUE(rig.world.accesses.empty());
+}
+
+TEST(HostDirectory, HostsBehindAProxyNeedNoAddress) {
+  Rig rig(EngineKind::kSimulation);
+  rig.options.proxy = "http://proxy:3128";
+  rig.add_page("https://a.example.org/");  // which no name server knows here
+  rig.add_page("https://b.example.org/");
+  rig.add_page("https://10.0.0.1/");
+  rig.add_page("https://[::1]/");
+  rig.run();
+  EXPECT_EQ(count_of(rig, "visited"), 2U);
+  EXPECT_EQ(count_of(rig, "forbidden"), 2U);
+  EXPECT_EQ(rig.counts().names_asked, 0U);
+  std::set<std::uint64_t> servers;
+  for (const Access& access : rig.world.accesses) servers.insert(access.server);
+  EXPECT_EQ(servers.size(), 2U) << "each host is a server of its own";
+}
+
+TEST(ServerKey, WhatStandsForAHostMayNotBeConnectedTo) {
+  const fetch::IpAddress one = stand_in_of(host_hash_of("a.example.org"));
+  EXPECT_FALSE(fetch::AddressPolicy().allows(one));
+  EXPECT_NE(server_key_of(one), server_key_of(stand_in_of(host_hash_of("b.example.org"))));
+}
+
 // Whenever the power goes, all pages end in the next run, politely.
 TEST(HostDirectory, GoesOnAfterCrashes) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -340,6 +583,39 @@ TEST(HostDirectory, GoesOnAfterCrashes) {
     rig.run();
     EXPECT_EQ(count_of(rig, "robots"), 6U);
     EXPECT_EQ(count_of(rig, "visited"), 12U);
+  }
+}
+
+// How long an answer took is lost with its epoch, but not how long this host's answers take.
+TEST(HostDirectory, RestsForTenTimesASlowAnswerThatACrashForgot) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Rig rig(EngineKind::kSimulation, seed);
+    add_site(rig);
+    answer_with(rig, some_rules());
+    rig.world.access_ms_min = rig.world.access_ms_max = 20'000;
+    env::Random random(seed);
+    rig.start();
+    ASSERT_TRUE(rig.engine->run_for(Duration::seconds(22)));  // that to robots.txt is durable
+    for (int crash = 0; crash < 3; ++crash) {
+      const auto ms = static_cast<std::int64_t>(random.below(400'000));
+      rig.epoch_every = Duration::minutes(10);  // no later one is
+      ASSERT_TRUE(rig.engine->run_for(Duration::from_ms(ms)));
+      ASSERT_TRUE(rig.engine->stop());
+      rig.disk.crash(&random);
+      rig.start();
+    }
+    ASSERT_TRUE(rig.engine->run_for(Duration::minutes(8)));
+    ASSERT_TRUE(rig.engine->stop());
+    const std::vector<Access>& accesses = rig.world.accesses;
+    ASSERT_GE(accesses.size(), 3U);
+    for (std::size_t i = 1; i < accesses.size(); ++i) {
+      const Access& last = accesses[i - 1];
+      const bool is_same_run = last.run == accesses[i].run;
+      const Ticks end =
+          is_same_run ? last.ended : std::min(last.ended, rig.started[accesses[i].run]);
+      EXPECT_GE(accesses[i].started, end + Duration::seconds(200)) << i;
+    }
   }
 }
 

@@ -17,10 +17,6 @@ namespace {
 constexpr char kHostEntry = 'h';
 constexpr char kSiteEntry = 's';
 
-base::Status bad_entry(std::string_view key) {
-  return base::fail(base::ErrorCode::kCorrupt, "a bad entry: {}", base::quoted(key));
-}
-
 }  // namespace
 
 HostIndex HostTable::host_of(std::string_view name) {
@@ -32,6 +28,7 @@ HostIndex HostTable::host_of(std::string_view name) {
   HostRecord& host = hosts_.emplace_back();
   host.name = name;
   host.hash = host_hash_of(name);
+  host.policy = &rules_.of(name);
   return index;
 }
 
@@ -80,63 +77,98 @@ void HostTable::touch_site(SiteIndex i) {
   dirty_sites_.push_back(i);
 }
 
-void HostTable::save_host(HostStore& store, HostIndex i) {
+void HostTable::count_stored(std::uint32_t& stored_bytes, std::string_view key,
+                             std::string_view value) {
+  stored_bytes_ -= stored_bytes;
+  stored_bytes = static_cast<std::uint32_t>(DurableLog::bytes_of(key, value));
+  stored_bytes_ += stored_bytes;
+}
+
+void HostTable::save_host(DurableLog& store, HostIndex i) {
   HostRecord& host = hosts_[i];
+  const std::string key = kHostEntry + host.name;
   std::string value;
   flow::put_fixed(value, static_cast<std::uint64_t>(host.last_access.ms()));
   flow::put_fixed(value, static_cast<std::uint64_t>(host.last_duration.ms()));
+  flow::put_fixed(value, static_cast<std::uint64_t>(host.longest_duration.ms()));
   flow::put_fixed(value, host.errors);
-  store.put(kHostEntry + host.name, value);
+  flow::put_fixed(value, static_cast<std::uint64_t>(host.hold_until.ms()));
+  store.put(key, value);
+  count_stored(host.stored_bytes, key, value);
   host.is_dirty = false;
 }
 
-void HostTable::save_site(HostStore& store, SiteIndex i, std::string_view agent) {
+void HostTable::save_site(DurableLog& store, SiteIndex i, std::string_view agent) {
   SiteRecord& site = sites_[i];
   std::string key(1, kSiteEntry);
   flow::put_fixed(key, site.port);
-  store.put(key + site.origin, encode_robots(site.robots, agent));
+  key += site.origin;
+  const std::string value = encode_robots(site.robots, agent);
+  store.put(key, value);
+  count_stored(site.stored_bytes, key, value);
   site.is_dirty = false;
 }
 
-void HostTable::save_changes(HostStore& store, std::string_view agent) {
+void HostTable::save_changes(DurableLog& store, std::string_view agent) {
   for (const HostIndex i : dirty_hosts_) save_host(store, i);
   for (const SiteIndex i : dirty_sites_) save_site(store, i, agent);
   dirty_hosts_.clear();
   dirty_sites_.clear();
 }
 
-void HostTable::save_all(HostStore& store, std::string_view agent) {
-  for (HostIndex i = 0; i < hosts_.size(); ++i) save_host(store, i);
-  for (SiteIndex i = 0; i < sites_.size(); ++i) save_site(store, i, agent);
-  dirty_hosts_.clear();
-  dirty_sites_.clear();
+void HostTable::save_all(DurableLog& store, std::string_view agent) {
+  for (HostIndex i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].stored_bytes > 0) save_host(store, i);
+  }
+  for (SiteIndex i = 0; i < sites_.size(); ++i) {
+    if (sites_[i].stored_bytes > 0) save_site(store, i, agent);
+  }
 }
 
-base::Status HostTable::load(std::string_view key, std::string_view value, std::string_view agent) {
-  std::string_view name = key;
-  std::uint8_t kind = 0;
-  if (!flow::take_fixed(name, kind)) return bad_entry(key);
-  if (kind == kHostEntry) {
-    std::uint64_t last_access = 0;
-    if (name.size() > kNameBytesMax) return bad_entry(key);
-    HostRecord& host = hosts_[host_of(name)];
-    std::uint64_t last_duration = 0;
-    if (!flow::take_fixed(value, last_access) || !flow::take_fixed(value, last_duration) ||
-        !flow::take_fixed(value, host.errors) || !value.empty()) {
-      return bad_entry(key);
-    }
-    host.last_duration = base::Duration::from_ms(static_cast<std::int64_t>(last_duration));
-    host.last_access = base::Instant::from_ms(static_cast<std::int64_t>(last_access));
-    return {};
+base::Status HostTable::load(std::string_view key, std::optional<std::string_view> value,
+                             std::string_view agent) {
+  bool is_known = value && !key.empty();
+  if (is_known && key.front() == kHostEntry) {
+    is_known = load_host(key, *value);
+  } else if (is_known) {
+    is_known = key.front() == kSiteEntry && load_site(key, *value, agent);
   }
+  if (is_known) return {};
+  return base::fail(base::ErrorCode::kCorrupt, "a bad entry: {}", base::quoted(key));
+}
+
+bool HostTable::load_host(std::string_view key, std::string_view value) {
+  const std::string_view name = key.substr(1);
+  if (name.size() > kNameBytesMax) return false;
+  HostRecord& host = hosts_[host_of(name)];
+  count_stored(host.stored_bytes, key, value);
+  std::uint64_t last_access = 0;
+  std::uint64_t last_duration = 0;
+  std::uint64_t longest_duration = 0;
+  std::uint64_t hold_until = 0;
+  if (!flow::take_fixed(value, last_access) || !flow::take_fixed(value, last_duration) ||
+      !flow::take_fixed(value, longest_duration) || !flow::take_fixed(value, host.errors) ||
+      !flow::take_fixed(value, hold_until) || !value.empty()) {
+    return false;
+  }
+  host.last_access = base::Instant::from_ms(static_cast<std::int64_t>(last_access));
+  host.last_duration = base::Duration::from_ms(static_cast<std::int64_t>(last_duration));
+  host.longest_duration = base::Duration::from_ms(static_cast<std::int64_t>(longest_duration));
+  host.hold_until = base::Instant::from_ms(static_cast<std::int64_t>(hold_until));
+  return true;
+}
+
+bool HostTable::load_site(std::string_view key, std::string_view value, std::string_view agent) {
+  std::string_view origin = key.substr(1);
   std::uint16_t port = 0;
-  if (kind != kSiteEntry || !flow::take_fixed(name, port)) return bad_entry(key);
-  const auto url = web::Url::parse(name);
-  if (!url || !url->is_http() || url->host().size() > kNameBytesMax) return bad_entry(key);
+  if (!flow::take_fixed(origin, port)) return false;
+  const auto url = web::Url::parse(origin);
+  if (!url || !url->is_http() || url->host().size() > kNameBytesMax) return false;
   SiteRecord& site = sites_[site_of(*url, port)];
-  if (!decode_robots(value, agent, site.robots)) return bad_entry(key);
+  count_stored(site.stored_bytes, key, value);
+  if (!decode_robots(value, agent, site.robots)) return false;
   update_delay(site.host);
-  return {};
+  return true;
 }
 
 }  // namespace meguri::crawl

@@ -5,14 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "crawl/durable_log.h"
 #include "crawl/hat_trie.h"
-#include "crawl/host_store.h"
+#include "crawl/host_rules.h"
 #include "crawl/messages.h"
 #include "crawl/robots_policy.h"
 #include "fetch/address.h"
@@ -35,6 +37,7 @@ struct SiteRecord {
   bool has_timer = false;        // it will be asked for again
   std::vector<DuePage> waiting;  // for robots.txt
   bool is_dirty = false;
+  std::uint32_t stored_bytes = 0;  // of its entry in the store; 0: it has none
 };
 
 enum class AddressState : std::uint8_t {
@@ -47,6 +50,8 @@ enum class AddressState : std::uint8_t {
 struct HostRecord {
   std::string name;
   std::uint64_t hash = 0;
+  const HostPolicy* policy = nullptr;  // always there
+  std::uint64_t pages = 0;             // that are known of it, as far as we have heard
   AddressState address_state = AddressState::kUnknown;
   fetch::IpAddress address;
   base::Ticks address_expires;
@@ -58,14 +63,20 @@ struct HostRecord {
   std::uint32_t crawl_delay_ms = 0;  // the longest its sites ask for
   base::Instant last_access;         // its end; zero: none
   base::Duration last_duration;      // of that access
+  base::Duration longest_duration;   // of late: with every access a quarter of it is forgotten
   std::uint32_t errors = 0;          // visits in a row that were not answered
+  base::Instant hold_until;          // it asked to be left alone (Retry-After); zero: it did not
+  std::uint32_t name_failures = 0;   // questions for its address in a row that nobody answered
   std::vector<SiteIndex> sites;
   bool is_dirty = false;
+  std::uint32_t stored_bytes = 0;  // of its entry in the store; 0: it has none
 };
 
 // Records are made when they are first asked for, and stay where they are. Thread-compatible.
 class HostTable {
  public:
+  explicit HostTable(HostRules& rules) : rules_(rules) {}  // borrowed
+
   static constexpr std::size_t kNameBytesMax = 255;  // a longer name has no address
 
   // Requires a name of at most kNameBytesMax.
@@ -87,20 +98,28 @@ class HostTable {
   void touch_host(HostIndex i);
   void touch_site(SiteIndex i);
 
-  // What has changed since the last call, or everything, into the store.
-  void save_changes(HostStore& store, std::string_view agent);
-  void save_all(HostStore& store, std::string_view agent);
-  base::Status load(std::string_view key, std::string_view value, std::string_view agent);
+  // What has changed since the last call, or all that was ever saved, into the store.
+  void save_changes(DurableLog& store, std::string_view agent);
+  void save_all(DurableLog& store, std::string_view agent);
+  std::uint64_t stored_bytes() const { return stored_bytes_; }  // of all entries that live
+  // Takes an entry of the store. kCorrupt for what was never saved.
+  base::Status load(std::string_view key, std::optional<std::string_view> value,
+                    std::string_view agent);
 
  private:
-  void save_host(HostStore& store, HostIndex i);
-  void save_site(HostStore& store, SiteIndex i, std::string_view agent);
+  void save_host(DurableLog& store, HostIndex i);
+  void save_site(DurableLog& store, SiteIndex i, std::string_view agent);
+  bool load_host(std::string_view key, std::string_view value);
+  bool load_site(std::string_view key, std::string_view value, std::string_view agent);
+  void count_stored(std::uint32_t& stored_bytes, std::string_view key, std::string_view value);
 
+  HostRules& rules_;
   HatTrie names_;  // by host_key
   std::deque<HostRecord> hosts_;
   std::deque<SiteRecord> sites_;
   std::vector<HostIndex> dirty_hosts_;
   std::vector<SiteIndex> dirty_sites_;
+  std::uint64_t stored_bytes_ = 0;
   std::string key_;
 };
 

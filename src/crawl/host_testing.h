@@ -61,6 +61,13 @@ struct World {
   // The answer to the n-th visit to this robots.txt, from 0 on.
   std::function<RobotsReply(const std::string& url, std::size_t n)> robots =
       [](const std::string&, std::size_t) { return RobotsReply{}; };
+  // Whether name servers fail at the n-th question for a name, from 0 on.
+  std::function<bool(const std::string& name, std::size_t n)> dns_fails =
+      [](const std::string&, std::size_t) { return false; };
+  // What becomes of the n-th visit to a page, from 0 on.
+  std::function<RobotsReply(const std::string& url, std::size_t n)> page =
+      [](const std::string&, std::size_t) { return RobotsReply{.status = 200}; };
+  base::Duration hold;  // that pages with a 503 ask for
   base::Duration dns_ttl = base::Duration::hours(1);
   base::Duration dns_time = base::Duration::from_ms(50);
   std::uint64_t access_ms_min = 1;
@@ -89,7 +96,9 @@ class FakeDns final : public fetch::Dns {
     resolved.name = name;
     resolved.ttl = world_.dns_ttl;
     const auto known = world_.addresses.find(resolved.name);
-    if (known != world_.addresses.end()) {
+    if (world_.dns_fails(resolved.name, asked_[resolved.name]++)) {
+      resolved.outcome = fetch::DnsOutcome::kServerFailure;
+    } else if (known != world_.addresses.end()) {
       resolved.outcome = fetch::DnsOutcome::kFound;
       resolved.addresses = known->second;
     } else {
@@ -129,6 +138,7 @@ class FakeDns final : public fetch::Dns {
  private:
   const World& world_;
   const env::Clock& clock_;
+  std::map<std::string, std::size_t> asked_;
   std::deque<std::pair<base::Ticks, fetch::Resolved>> waiting_;
   base::Mutex mutex_;
   base::CondVar condition_;
@@ -140,6 +150,7 @@ class FakeRegistry final : public flow::Module {
  public:
   explicit FakeRegistry(std::vector<Candidate> pages) {
     for (Candidate& page : pages) queue_.push_back(std::move(page));
+    pages_ = queue_.size();
   }
   flow::Out<DuePage> due = out<DuePage>("due");
   flow::In<Refused> refused = in<&FakeRegistry::on_refused>("refused");
@@ -156,7 +167,7 @@ class FakeRegistry final : public flow::Module {
     queue_.pop_front();
     const base::Id id = page_id_of(page.url);
     CHECK(out_.emplace(id, page).second, "{} is out twice", page.url);
-    due.emit({id, std::move(page), {}});
+    due.emit({.id = id, .candidate = std::move(page), .prior = {}, .host_pages = pages_});
     return true;
   }
   void on_timer(std::uint64_t) override {
@@ -174,7 +185,8 @@ class FakeRegistry final : public flow::Module {
     if (comes_again(item.reason)) {
       ++given_back[std::string(name_of(item.reason))];
       later_.push_back(std::move(page));
-      if (later_.size() == 1) set_timer_after(base::Duration::seconds(1), 0);
+      const base::Duration wait = std::max(item.wait, base::Duration::seconds(1));
+      if (later_.size() == 1) set_timer_after(wait, 0);
     } else {
       settle(page, std::string(name_of(item.reason)));
     }
@@ -187,6 +199,7 @@ class FakeRegistry final : public flow::Module {
   std::deque<Candidate> queue_;
   std::vector<Candidate> later_;
   std::map<base::Id, Candidate> out_;
+  std::uint64_t pages_ = 0;  // as if all were of one host
 };
 
 // Fetcher and ArchiveWriter in one: answers after a random time, and tells of it when the epoch
@@ -231,6 +244,10 @@ class FakeWeb final : public flow::Module {
       item.redirect = std::move(reply.location);
       item.fetch = reply.fetch;
     } else {
+      const RobotsReply reply = world_->page(access.url, page_visits_[access.url]++);
+      item.status = reply.status;
+      item.fetch = reply.fetch;
+      if (item.status == 503) item.hold = world_->hold;
       done_.emplace_back().id = visit.page.id;
     }
     news_.push_back(std::move(item));
@@ -245,6 +262,7 @@ class FakeWeb final : public flow::Module {
   World* world_;
   std::map<std::uint64_t, Visit> under_way_;
   std::map<std::string, std::size_t> robots_visits_;
+  std::map<std::string, std::size_t> page_visits_;
   std::vector<HostNews> news_;
   std::vector<Report> done_;
 };
@@ -265,8 +283,13 @@ struct Rig {
     engine.reset();
     flow::Graph graph;
     registry = graph.add<FakeRegistry>("registry", {.split = flow::Split::kSingle}, pages);
+    std::shared_ptr<ExclusionFile> exclusions;
+    if (!options.scope.exclusion_file.empty()) {
+      exclusions = std::make_shared<ExclusionFile>(options.scope.exclusion_file);
+      graph.add<ExclusionWatch>("exclusions", {.kind = flow::Kind::kBlocking}, exclusions);
+    }
     directory = graph.add<HostDirectory>("host_directory", {.split = flow::Split::kKey}, options,
-                                         fetch::AddressPolicy());
+                                         fetch::AddressPolicy(), exclusions);
     const Resolver::MakeDns make = [this](const env::Clock& time) {
       return std::make_unique<FakeDns>(world, time);
     };
@@ -334,7 +357,8 @@ struct Rig {
         const base::Ticks end = rest_from(*last, access);
         const auto least = base::Duration::from_ms(options.access.host_wait_ms_min);
         const base::Duration lasted = end == last->ended ? end - last->started : base::Duration();
-        const base::Duration wait = std::max(least, lasted * options.access.duration_factor);
+        const base::Duration wait =
+            own_wait.value_or(std::max(least, lasted * options.access.duration_factor));
         EXPECT_GE(access.started, end + wait) << last->url << " and then " << access.url;
       }
       if (const Access* last = std::exchange(last_of_server[access.server], &access)) {
@@ -352,6 +376,7 @@ struct Rig {
   std::uint64_t seed;
   World world;
   CrawlOptions options;
+  std::optional<base::Duration> own_wait;  // what hosts wait, if rules say something else
   std::vector<Candidate> pages;
   base::Duration epoch_every = base::Duration::seconds(1);
   env::MemoryFileSystem disk;

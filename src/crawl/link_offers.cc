@@ -3,20 +3,25 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include "base/hash.h"
 #include "crawl/index_table.h"
 #include "crawl/slab.h"
 #include "web/canonical.h"
+#include "web/robots.h"
 
 namespace meguri::crawl {
 namespace {
 
 // Nullopt: not for a crawler.
-std::optional<Offer> offer_of(const web::PageLink& link, bool is_nofollow) {
+std::optional<Offer> offer_of(const web::PageLink& link, bool is_nofollow, bool is_index) {
   if (!link.url.is_http() || (link.rel_bits & web::kRelConnection) != 0) return std::nullopt;
   if (link.kind == web::LinkKind::kEmbed) return Offer::kEmbed;
   if (is_nofollow || link.source == web::LinkSource::kForm) return std::nullopt;
+  if (is_index && link.source == web::LinkSource::kSitemap) return Offer::kSitemap;
   const bool is_listed =
       link.source == web::LinkSource::kSitemap || link.source == web::LinkSource::kFeed;
   return link.kind == web::LinkKind::kHint || is_listed ? Offer::kHint : Offer::kLink;
@@ -25,31 +30,62 @@ std::optional<Offer> offer_of(const web::PageLink& link, bool is_nofollow) {
 int strength_of(Offer offer) {
   switch (offer) {
     case Offer::kEmbed: return 2;
-    case Offer::kLink: return 1;
+    case Offer::kLink:
+    case Offer::kSitemap: return 1;
     default: return 0;
   }
+}
+
+bool is_sitemap(const Candidate& page) {
+  return page.offer == Offer::kSitemap ||
+         (page.offer == Offer::kRedirect && page.chain == Offer::kSitemap);
 }
 
 std::uint32_t depth_below(std::uint32_t depth) {
   return depth == std::numeric_limits<std::uint32_t>::max() ? depth : depth + 1;
 }
 
+// What else than its URL decides whether an offer is taken. An embed may be so because of the page
+// that has it: scopes look at that page's host, or at its URL up to the last slash of the path.
+std::uint64_t circumstances_of(const Candidate& offer, std::uint64_t folder) {
+  return static_cast<std::uint64_t>(offer.offer) + (offer.offer == Offer::kEmbed ? folder : 0);
+}
+
+void forget_repeated(const Candidate& from, OfferMemory& memory, base::Ticks now,
+                     const std::vector<base::Id>& ids, std::vector<Candidate>& offers) {
+  const std::string_view path = std::string_view(from.url).substr(0, from.url.find('?'));
+  const std::uint64_t folder = base::hash64(path.substr(0, path.rfind('/') + 1));
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    base::Id what = ids[i];
+    what.high ^= base::mix64(circumstances_of(offers[i], folder));
+    if (memory.was_offered(what, offers[i].depth, now)) continue;
+    if (kept != i) offers[kept] = std::move(offers[i]);
+    ++kept;
+  }
+  offers.resize(kept);
+}
+
 }  // namespace
 
-std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from) {
+std::vector<Candidate> offers_of(web::Page&& page, const Candidate& from, bool obeys_nofollow,
+                                 OfferMemory* memory, base::Ticks now) {
+  const bool is_nofollow = obeys_nofollow && page.directives.nofollow;
+  const bool is_index = page.format == web::PageFormat::kSitemapIndex && is_sitemap(from);
   std::vector<Candidate> offers;
   offers.reserve(page.links.size());
-  std::vector<std::uint64_t> hashes;  // of their URLs
-  hashes.reserve(page.links.size());
+  std::vector<base::Id> ids;  // of their URLs
+  ids.reserve(page.links.size());
   IndexTable seen;
-  for (const web::PageLink& link : page.links) {
-    const auto offer = offer_of(link, page.directives.nofollow);
+  for (web::PageLink& link : page.links) {
+    const auto offer = offer_of(link, is_nofollow, is_index);
     if (!offer) continue;
-    const web::Url url = web::canonical(link.url);
+    const web::Url url = web::canonical(std::move(link.url));
     if (url.href() == from.url) continue;
-    const auto depth = *offer == Offer::kEmbed ? from.depth : depth_below(from.depth);
-    const std::uint64_t hash = base::hash64(url.href());
-    const Index earlier = seen.find(hash, [&hashes](Index i) { return hashes[i]; });
+    const bool is_level = *offer == Offer::kEmbed || *offer == Offer::kSitemap;
+    const auto depth = is_level ? from.depth : depth_below(from.depth);
+    const base::Id id = page_id_of(url.href());
+    const Index earlier = seen.find(id.low, [&ids](Index i) { return ids[i].low; });
     if (earlier != kNoIndex) {
       Candidate& known = offers[earlier];
       if (strength_of(*offer) <= strength_of(known.offer)) continue;
@@ -57,11 +93,12 @@ std::vector<Candidate> offers_of(const web::Page& page, const Candidate& from) {
       known.depth = depth;
       continue;
     }
-    seen.insert(hash, static_cast<Index>(offers.size()));
-    hashes.push_back(hash);
-    offers.push_back(
-        {.url = url.href(), .via = from.url, .depth = depth, .hops = 0, .offer = *offer});
+    seen.insert(id.low, static_cast<Index>(offers.size()));
+    ids.push_back(id);
+    offers.push_back({.url = url.href(), .via = {}, .depth = depth, .hops = 0, .offer = *offer});
   }
+  if (memory != nullptr) forget_repeated(from, *memory, now, ids, offers);
+  for (Candidate& offer : offers) offer.via = from.url;
   return offers;
 }
 
@@ -79,7 +116,28 @@ std::optional<Candidate> redirect_offer(const web::Url& target, const Candidate&
                    .via = from.url,
                    .depth = from.depth,
                    .hops = hops,
-                   .offer = Offer::kRedirect};
+                   .offer = Offer::kRedirect,
+                   .chain = from.offer == Offer::kRedirect ? from.chain : from.offer};
+}
+
+std::vector<Candidate> sitemap_offers(std::string_view robots_text, const web::Url& robots_url,
+                                      const Candidate& from) {
+  std::vector<Candidate> offers;
+  std::unordered_set<std::string> seen;
+  // Sitemap lines belong to no group, so any agent's reading has them.
+  const web::Robots robots = web::Robots::parse(robots_text, "*");
+  for (const std::string& line : robots.sitemaps()) {
+    const auto url = web::Url::parse(line, &robots_url);
+    if (!url || !url->is_http()) continue;
+    std::string text = web::canonical(*url).href();
+    if (!seen.insert(text).second) continue;
+    offers.push_back({.url = std::move(text),
+                      .via = robots_url.href(),
+                      .depth = from.depth,
+                      .hops = 0,
+                      .offer = Offer::kSitemap});
+  }
+  return offers;
 }
 
 }  // namespace meguri::crawl

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace meguri::crawl {
@@ -18,15 +20,16 @@ const Candidate from_page = {.url = "http://example.org/dir/page",
 // "link 4 http://example.org/x" for each.
 std::vector<std::string> offers_in(std::string_view body,
                                    std::string_view content_type = "text/html",
-                                   std::string_view x_robots_tag = "") {
+                                   std::string_view x_robots_tag = "",
+                                   const Candidate& from = from_page, bool obeys_nofollow = true) {
   const auto url = web::Url::parse(from_page.url);
   web::FieldList fields;
   fields.add("Content-Type", content_type);
   if (!x_robots_tag.empty()) fields.add("X-Robots-Tag", x_robots_tag);
-  const web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
+  web::Page page = web::read_page(body, {.url = &*url, .fields = &fields});
   std::vector<std::string> texts;
-  for (const Candidate& offer : offers_of(page, from_page)) {
-    EXPECT_EQ(offer.via, from_page.url);
+  for (const Candidate& offer : offers_of(std::move(page), from, obeys_nofollow)) {
+    EXPECT_EQ(offer.via, from.url);
     EXPECT_EQ(offer.hops, 0);
     texts.push_back(fmt::format("{} {} {}", name_of(offer.offer), offer.depth, offer.url));
   }
@@ -40,6 +43,20 @@ TEST(LinkOffers, LinksAreOneDeeperAndEmbedsAreNot) {
                       "<link rel=alternate type=application/rss+xml href=feed>"),
             (Texts{"link 4 http://example.org/dir/next", "embed 3 http://example.org/i.png",
                    "hint 4 http://example.org/dir/feed"}));
+}
+
+TEST(LinkOffers, LeaveOutWhatWasOfferedJustNow) {
+  OfferMemory memory(1024);
+  const auto count = [&memory](const std::string& from, std::uint32_t depth) {
+    const auto url = web::Url::parse(from);
+    web::Page page = web::read_page("<a href=/next>n</a><img src=/i.png>", {.url = &*url});
+    const Candidate page_of = {.url = from, .via = "", .depth = depth};
+    return offers_of(std::move(page), page_of, true, &memory, base::Ticks::from_ms(1)).size();
+  };
+  EXPECT_EQ(count("http://example.org/dir/a", 3), 2U);
+  EXPECT_EQ(count("http://example.org/dir/b?x=/y", 3), 0U);
+  EXPECT_EQ(count("http://example.org/dir/b", 2), 2U);    // nearer to a seed
+  EXPECT_EQ(count("http://example.org/other/c", 2), 1U);  // scopes may look at who embeds
 }
 
 TEST(LinkOffers, AreCanonicalAndOfferedOnce) {
@@ -85,6 +102,72 @@ TEST(LinkOffers, OfAStyleSheetAreEmbeds) {
   EXPECT_EQ(
       offers_in("@import 'a.css'; p { background: url(b.png) }", "text/css"),
       (Texts{"embed 3 http://example.org/dir/a.css", "embed 3 http://example.org/dir/b.png"}));
+}
+
+TEST(LinkOffers, NofollowIsObeyedUnlessItIsToldOtherwise) {
+  const std::string meta = "<meta name=robots content=nofollow><a href=x>x</a><img src=i>";
+  const std::string plain = "<a href=x>x</a><img src=i>";
+  const Texts embeds = {"embed 3 http://example.org/dir/i"};
+  const Texts all = {"link 4 http://example.org/dir/x", "embed 3 http://example.org/dir/i"};
+  EXPECT_EQ(offers_in(meta), embeds);
+  EXPECT_EQ(offers_in(plain, "text/html", "nofollow"), embeds);
+  EXPECT_EQ(offers_in(plain, "text/html", "meguri: none"), embeds);
+  EXPECT_EQ(offers_in(plain, "text/html", "otherbot: none"), all);
+  EXPECT_EQ(offers_in(meta, "text/html", "nofollow", from_page, false), all);
+}
+
+TEST(LinkOffers, OfAnIndexOfSitemapsAreSitemapsIfItWasVisitedAsOne) {
+  const std::string index =
+      "<sitemapindex><sitemap><loc>http://example.org/s.xml.gz</loc></sitemap></sitemapindex>";
+  EXPECT_EQ(offers_in(index, "text/xml"), (Texts{"hint 4 http://example.org/s.xml.gz"}));
+  Candidate sitemap = from_page;
+  sitemap.offer = Offer::kSitemap;
+  const Texts level = {"sitemap 3 http://example.org/s.xml.gz"};
+  EXPECT_EQ(offers_in(index, "text/xml", "", sitemap), level);
+  Candidate redirected = from_page;
+  redirected.offer = Offer::kRedirect;
+  redirected.chain = Offer::kSitemap;
+  EXPECT_EQ(offers_in(index, "text/xml", "", redirected), level);
+  const std::string entries = "<urlset><url><loc>http://example.org/p</loc></url></urlset>";
+  EXPECT_EQ(offers_in(entries, "text/xml", "", sitemap), (Texts{"hint 4 http://example.org/p"}));
+}
+
+TEST(SitemapOffers, AreWhatRobotsTxtNamesInAnyGroupOnce) {
+  const auto url = web::Url::parse("http://example.org/robots.txt");
+  Candidate visit;
+  visit.url = url->href();
+  visit.depth = 2;
+  const auto offers = sitemap_offers(
+      "Sitemap: http://cdn.example.net/a.xml\nUser-agent: other\nDisallow: /\n"
+      "sitemap: /b.xml#x\nSITEMAP: http://example.org:80/b.xml\nSitemap: ftp://example.org/c\n",
+      *url, visit);
+  ASSERT_EQ(offers.size(), 2U);
+  const Candidate first = {.url = "http://cdn.example.net/a.xml",
+                           .via = "http://example.org/robots.txt",
+                           .depth = 2,
+                           .hops = 0,
+                           .offer = Offer::kSitemap};
+  EXPECT_EQ(offers[0], first);
+  EXPECT_EQ(offers[1].url, "http://example.org/b.xml");
+}
+
+TEST(RedirectOffer, KnowsAsWhatItsChainBegan) {
+  const auto target = web::Url::parse("http://www.example.org/");
+  Candidate seed;
+  seed.url = "http://example.org/";
+  const Candidate first = redirect_offer(*target, seed).value();
+  EXPECT_TRUE(first.is_seed());
+  const Candidate second = redirect_offer(*web::Url::parse("http://c.example/"), first).value();
+  EXPECT_TRUE(second.is_seed());
+  EXPECT_EQ(second.hops, 2);
+  for (const Offer offer : {Offer::kLink, Offer::kEmbed, Offer::kHint, Offer::kSitemap}) {
+    Candidate other = seed;
+    other.offer = offer;  // of depth 0, as embeds of seeds are
+    const Candidate led = redirect_offer(*target, other).value();
+    EXPECT_FALSE(led.is_seed());
+    EXPECT_EQ(led.chain, offer);
+    EXPECT_FALSE(redirect_offer(*web::Url::parse("http://c.example/"), led)->is_seed());
+  }
 }
 
 TEST(RedirectOffer, KeepsTheDepthAndCountsTheHops) {

@@ -114,6 +114,21 @@ AccessSummary ListSchedule::summary() const {
   return summary;
 }
 
+// Looks through all lists. Which jobs are in flight is not known here.
+std::optional<HostAccess> ListSchedule::look(std::uint64_t host) const {
+  const auto count_in = [host](const std::vector<Job>& list) {
+    return static_cast<std::uint64_t>(std::ranges::count(list, host, &Job::host));
+  };
+  HostAccess access{.host = host, .waiting = count_in(current_)};
+  for (const std::vector<Job>& list : lists_) access.waiting += count_in(list);
+  if (access.waiting == 0) return std::nullopt;
+  if (wake_ > now_) {
+    access.waits_for = AccessWait::kDelay;
+    access.until = wake_;
+  }
+  return access;
+}
+
 std::size_t ListSchedule::memory_bytes() const {
   std::size_t bytes = sizeof(*this) + table_.capacity() * sizeof(std::int64_t) +
                       lists_.capacity() * sizeof(std::vector<Job>) +

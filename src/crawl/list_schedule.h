@@ -18,10 +18,11 @@ namespace meguri::crawl {
 // separates them further.
 //
 // As the paper has it, there are no priorities, hosts do not matter beside their address, waits are
-// counted in lists, and nothing depends on how long an answer took; limits other than jobs_max are
-// not used. Beyond it, time is passed in instead of slept through, so that jobs can be added while
-// a sleep lasts; remove() looks through all lists; hold() and restart() have no place here and do
-// nothing. The paper runs many instances, so that one downloads while others wait.
+// counted in lists of which one is the least, and nothing depends on how long an answer took;
+// limits other than jobs_max are not used. Beyond it, time is passed in instead of slept through,
+// so that jobs can be added while a sleep lasts; remove() looks through all lists; hold() and
+// restart() have no place here and do nothing. The paper runs many instances, so that one downloads
+// while others wait.
 class ListSchedule final : public AccessSchedule {
  public:
   explicit ListSchedule(const AccessLimits& limits);
@@ -36,6 +37,7 @@ class ListSchedule final : public AccessSchedule {
   void hold(std::uint64_t /*host*/, base::Ticks /*until*/) override {}
   void restart(base::Ticks /*now*/) override {}
   AccessSummary summary() const override;
+  std::optional<HostAccess> look(std::uint64_t host) const override;
   std::size_t memory_bytes() const override;
 
  private:

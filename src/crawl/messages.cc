@@ -5,7 +5,8 @@
 namespace meguri::crawl {
 
 std::string_view name_of(Offer offer) {
-  constexpr std::array<std::string_view, 5> kNames = {"seed", "link", "embed", "redirect", "hint"};
+  constexpr std::array<std::string_view, 6> kNames = {"seed",     "link", "embed",
+                                                      "redirect", "hint", "sitemap"};
   return kNames[static_cast<std::size_t>(offer)];
 }
 
@@ -16,13 +17,15 @@ std::string_view name_of(VisitOutcome outcome) {
 }
 
 std::string_view name_of(Refusal refusal) {
-  constexpr std::array<std::string_view, 6> kNames = {"robots", "unresolved", "forbidden",
-                                                      "full",   "parked",     "interrupted"};
+  constexpr std::array<std::string_view, kRefusals> kNames = {
+      "robots",      "unresolved", "forbidden", "full",    "parked",
+      "interrupted", "skipped",    "later",     "excluded"};
   return kNames[static_cast<std::size_t>(refusal)];
 }
 
 bool comes_again(Refusal refusal) {
-  return refusal == Refusal::kFull || refusal == Refusal::kInterrupted;
+  return refusal == Refusal::kFull || refusal == Refusal::kInterrupted ||
+         refusal == Refusal::kLater;
 }
 
 base::Id page_id_of(std::string_view canonical_url) { return base::Id::of(canonical_url); }
@@ -39,20 +42,25 @@ void Codec<crawl::Candidate>::encode(const crawl::Candidate& item, std::string& 
   put_fixed(out, item.depth);
   put_fixed(out, item.hops);
   put_fixed(out, static_cast<std::uint8_t>(item.offer));
+  put_fixed(out, static_cast<std::uint8_t>(item.chain));
 }
 
 bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& item) {
   std::string_view url;
   std::string_view via;
   std::uint8_t offer = 0;
+  std::uint8_t chain = 0;
   if (!take_text(bytes, url) || !take_text(bytes, via) || !take_fixed(bytes, item.depth) ||
-      !take_fixed(bytes, item.hops) || !take_fixed(bytes, offer) || !bytes.empty()) {
+      !take_fixed(bytes, item.hops) || !take_fixed(bytes, offer) || !take_fixed(bytes, chain) ||
+      !bytes.empty()) {
     return false;
   }
-  if (offer > static_cast<std::uint8_t>(crawl::Offer::kHint)) return false;
+  constexpr auto kLast = static_cast<std::uint8_t>(crawl::Offer::kSitemap);
+  if (offer > kLast || chain > kLast) return false;
   item.url = url;
   item.via = via;
   item.offer = static_cast<crawl::Offer>(offer);
+  item.chain = static_cast<crawl::Offer>(chain);
   return true;
 }
 

@@ -22,7 +22,14 @@
 namespace meguri::crawl {
 
 // Why somebody offered a URL.
-enum class Offer : std::uint8_t { kSeed, kLink, kEmbed, kRedirect, kHint };
+enum class Offer : std::uint8_t {
+  kSeed,
+  kLink,
+  kEmbed,
+  kRedirect,
+  kHint,
+  kSitemap,  // named by a robots.txt, or by an index that was
+};
 
 std::string_view name_of(Offer offer);  // "seed"
 
@@ -33,6 +40,13 @@ struct Candidate {
   std::uint32_t depth = 0;  // links from a seed; embeds and redirects have the depth of their page
   std::uint8_t hops = 0;    // of the chain of redirects that led here
   Offer offer = Offer::kSeed;
+  Offer chain = Offer::kLink;  // of a redirect: as what the first page of its chain was offered
+
+  // The target of a seed's redirects counts as that seed. Embeds of a seed are as deep as it is, so
+  // that their depth would not tell the two apart.
+  bool is_seed() const {
+    return offer == Offer::kSeed || (offer == Offer::kRedirect && chain == Offer::kSeed);
+  }
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
@@ -49,6 +63,8 @@ struct PriorVersion {
   archive::Digest digest;  // of the payload
   archive::RecordId record;
   base::Instant date;  // of that record
+  // The URL of that record, where it is another than the page's: one that had the same body.
+  std::string url = {};
 
   friend bool operator==(const PriorVersion&, const PriorVersion&) = default;
 };
@@ -58,6 +74,7 @@ struct DuePage {
   base::Id id;
   Candidate candidate;
   std::optional<PriorVersion> prior;
+  std::uint64_t host_pages = 0;  // of its host that are known; 0: not said
 };
 
 enum class Purpose : std::uint8_t { kPage, kRobots };
@@ -69,7 +86,9 @@ struct Visit {
   Purpose purpose = Purpose::kPage;
   std::uint64_t host = 0;  // host_hash_of its name
   fetch::Endpoint address;
-  std::uint32_t wait_ms = 0;  // what the host asks for between requests
+  std::uint32_t wait_ms = 0;      // what the host asks for between requests
+  bool is_wait_whole = false;     // as in Job
+  bool ignores_duration = false;  // the host does not rest longer when an answer took long
   Priority priority = Priority::kOther;
   base::Ticks not_before;  // the host has been asked by then, and wants to rest until here
 };
@@ -79,7 +98,8 @@ struct AccessEnd {
   std::uint64_t host = 0;
   std::uint64_t server = 0;
   base::Duration duration;
-  bool happened = true;  // false: it was called off before anything was sent
+  bool happened = true;      // false: it was called off before anything was sent
+  base::Duration hold = {};  // the answer asks to be left alone for so long (Retry-After)
 };
 
 // Fetcher to Extractor.
@@ -107,6 +127,8 @@ struct Report {
   fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
   base::Instant date;
   std::optional<PriorVersion> version;  // of what was stored, or confirmed
+  bool may_pass = false;                // it failed in a way that another try may not
+  base::Duration hold = {};             // no such try before this is over (Retry-After)
 };
 
 // Why a due page was not visited. A page that is refused for good is done.
@@ -117,9 +139,12 @@ enum class Refusal : std::uint8_t {
   kFull,         // the host has too many jobs; it comes again
   kParked,       // the host asks for a delay above the limit, or cannot be reached
   kInterrupted,  // the crawl ends; it comes again
+  kSkipped,      // the configuration says that its host is not visited
+  kLater,        // its host cannot be asked now; it comes again after a while
+  kExcluded,     // it is on the exclusion list
 };
 
-inline constexpr std::size_t kRefusals = 6;
+inline constexpr std::size_t kRefusals = 9;
 
 std::string_view name_of(Refusal refusal);  // "robots"
 bool comes_again(Refusal refusal);
@@ -128,6 +153,7 @@ bool comes_again(Refusal refusal);
 struct Refused {
   base::Id id;
   Refusal reason = Refusal::kFull;
+  base::Duration wait = {};  // for kLater: no page of the host needs to come before
 };
 
 // ArchiveWriter to HostDirectory, after the records are durable: what an access told of its host.
@@ -139,8 +165,9 @@ struct HostNews {
   int status = 0;
   base::Instant finished;
   base::Duration duration;
-  std::string robots;    // the text, for a visit to robots.txt that was answered with 2xx
-  std::string redirect;  // where it was sent, absolute; empty: nowhere
+  std::string robots;        // the text, for a visit to robots.txt that was answered with 2xx
+  std::string redirect;      // where it was sent, absolute; empty: nowhere
+  base::Duration hold = {};  // from `finished` on the host wants to be left alone (Retry-After)
 };
 
 // HostDirectory to Resolver, and back.
@@ -152,13 +179,49 @@ struct NameAnswer {
   bool is_found = false;
   std::vector<fetch::IpAddress> addresses;
   base::Duration ttl;
-  std::string error;  // one sentence, when there is no address
+  std::string error;      // one sentence, when there is no address
+  bool may_pass = false;  // there is none because name servers failed, not because they said so
+};
+
+// A visit as the crawl log has it. Within a Finding it lacks its place in the WARC files, which
+// ArchiveWriter fills in; to CrawlLog it goes after the records are durable.
+struct VisitNote {
+  base::Instant date;  // when the request was sent
+  std::string url;
+  std::string via;
+  std::string host;
+  Offer offer = Offer::kSeed;
+  std::uint32_t depth = 0;
+  Purpose purpose = Purpose::kPage;
+  std::optional<VisitOutcome> outcome;     // not for robots.txt
+  std::optional<fetch::Endpoint> address;  // nullopt: no connection was made
+  fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
+  std::string error;        // one sentence of why there is no answer, or no whole one
+  int status = 0;           // 0: not answered
+  std::string mime;         // of the answer: "text/html"; empty: it says none
+  std::uint64_t bytes = 0;  // of the answer, its head included, as they came
+  base::Duration duration;
+  std::optional<archive::Digest> digest;  // of the body
+  fetch::Truncation truncation = fetch::Truncation::kNone;
+  std::uint32_t links = 0;  // offered as candidates
+  bool is_stored = true;    // false: the page asks not to be archived
+  std::string warc_file;
+  std::uint64_t warc_offset = 0;
+  std::uint64_t warc_bytes = 0;  // of all its records
+};
+
+// A page that was refused for good. Registry to CrawlLog.
+struct RefusalNote {
+  base::Instant date;
+  Candidate candidate;
+  Refusal reason = Refusal::kRobots;
 };
 
 // Extractor to ArchiveWriter: the records to append, and what to tell when they are durable.
 struct Finding {
   archive::MadeRecords records;
   HostNews host;
+  VisitNote note;
   std::optional<Report> report;  // not for robots.txt
   std::vector<Candidate> candidates;
 };

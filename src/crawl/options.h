@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,35 @@ struct ScopeOptions {
   std::uint32_t depth_max = 100;
   std::uint8_t hops_max = 10;  // of a chain of redirects
   bool embeds = true;
+  // A file of what must not be visited, one rule a line (exclusion_list.h); read again whenever it
+  // changes. Empty: there is none.
+  std::string exclusion_file = {};
+};
+
+// What holds for some hosts instead of what holds for all. What is not set is as for all.
+struct HostRule {
+  // "www.example.org": that host. "*.example.org": example.org and every host below it. "*": all.
+  std::vector<std::string> matches;
+  // From the end of an answer to the next request, instead of the least delay; robots.txt may ask
+  // for more. Below the least delay it is the whole wait, however long the answer took: whoever
+  // says so knows the server.
+  std::optional<std::uint32_t> wait_ms;
+  std::optional<std::uint64_t> pages_max;  // 0: no limit
+  std::optional<bool> obeys_robots;
+  std::optional<std::string> proxy;  // empty: none
+  std::optional<std::string> user_agent;
+  std::vector<fetch::RequestField> fields;  // sent besides, and not kept in the archive
+  std::optional<bool> is_skipped;           // not visited at all
+  std::optional<bool> is_paused;            // its pages wait until this is no longer said
+
+  friend bool operator==(const HostRule&, const HostRule&) = default;
+};
+
+// The crawl log: docs/formats/crawl-log.md.
+struct CrawlLogOptions {
+  std::string dir = {};  // empty: none is written
+  // A file that has grown to this is closed. The lines of one epoch may exceed it.
+  std::uint64_t file_bytes_max = std::uint64_t{256} << 20U;
 };
 
 struct CrawlOptions {
@@ -38,11 +68,15 @@ struct CrawlOptions {
   ScopeOptions scope;
   std::uint64_t pages_max = 0;           // registered in all; 0: no limit
   std::uint64_t pages_per_host_max = 0;  // 0: no limit
+  std::vector<HostRule> hosts;           // where several match, the last that says something counts
 
   std::size_t in_flight_max = 4096;  // pages out of the Registry
   std::size_t per_host_max = 32;     // of these, on one host
   AccessLimits access;
   AccessScheduleKind schedule = AccessScheduleKind::kWheel;
+  // Hosts with so many pages need not wait the least delay, but this long; 0 pages: no host is so.
+  std::uint64_t large_host_pages = 0;
+  std::uint32_t large_host_wait_ms = 5000;
 
   std::string agent = "meguri";  // the name that robots.txt knows us by
   std::string user_agent;        // as sent; holds the agent's name and a contact
@@ -51,13 +85,26 @@ struct CrawlOptions {
   base::Duration robots_age_max = base::Duration::hours(24);
   base::Duration crawl_delay_max = base::Duration::hours(1);  // a host that asks for more is parked
 
+  // Visits to a page in all while they fail in a way that may pass, questions for an address
+  // likewise; see retry_policy.h. At least 1.
+  std::uint32_t tries_max = 4;
+
   fetch::FetchLimits fetch;
   std::size_t connections_max = 1024;
+  std::size_t offers_remembered = 131'072;  // links found lately, which are not followed again
   std::uint16_t https_port = 443;  // where URLs without a port lead; the virtual web has others
   std::uint16_t http_port = 80;
-  bool stores_noarchive = true;  // pages that say noarchive are kept
+  // "http://proxy:3128" or "socks5h://…"; empty: none. The proxy finds the addresses of hosts.
+  std::string proxy;
+  std::vector<std::string> no_proxy;  // hosts that are visited without it, as in HostRule::matches
+  bool stores_noarchive = true;       // pages that say noarchive are kept
+  bool stores_noindex = true;         // pages that say noindex are kept
+  bool obeys_nofollow = true;         // of pages that say nofollow only embeds are visited
 
   archive::WarcFileOptions warc;
+  // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.
+  std::uint64_t disk_free_min = std::uint64_t{1} << 30U;
+  CrawlLogOptions log;
 };
 
 }  // namespace meguri::crawl

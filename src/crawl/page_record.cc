@@ -4,11 +4,11 @@
 
 namespace meguri::crawl {
 
-std::string page_key_of(const base::Id& id) {
-  std::string key;
-  flow::put_fixed(key, id.high);
-  flow::put_fixed(key, id.low);
-  return key;
+PageKey::PageKey(const base::Id& id) {
+  for (unsigned i = 0; i < 8; ++i) {  // as put_fixed() has it
+    bytes_[i] = static_cast<char>(id.high >> (8 * i));
+    bytes_[8 + i] = static_cast<char>(id.low >> (8 * i));
+  }
 }
 
 std::optional<base::Id> id_of_page_key(std::string_view key) {
@@ -26,7 +26,7 @@ using flow::put_text;
 using flow::take_fixed;
 using flow::take_text;
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 
 void put_instant(std::string& out, base::Instant instant) {
   put_fixed(out, static_cast<std::uint64_t>(instant.ms()));
@@ -67,18 +67,21 @@ void put_prior(std::string& out, const PriorVersion& prior) {
   put_bytes(out, prior.digest.bytes);
   put_bytes(out, prior.record.bytes);
   put_instant(out, prior.date);
+  put_text(out, prior.url);
 }
 
 bool take_prior(std::string_view& bytes, PriorVersion& prior) {
   std::string_view etag;
   std::string_view last_modified;
+  std::string_view url;
   if (!take_text(bytes, etag) || !take_text(bytes, last_modified) ||
       !take_bytes(bytes, prior.digest.bytes) || !take_bytes(bytes, prior.record.bytes) ||
-      !take_instant(bytes, prior.date)) {
+      !take_instant(bytes, prior.date) || !take_text(bytes, url)) {
     return false;
   }
   prior.etag = etag;
   prior.last_modified = last_modified;
+  prior.url = url;
   return true;
 }
 
@@ -92,14 +95,34 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
       take_fixed(bytes, record.visits) && take_enum(bytes, VisitOutcome::kError, record.outcome) &&
       take_enum(bytes, fetch::FetchOutcome::kLocalFailure, record.fetch) &&
       take_fixed(bytes, record.status) && take_instant(bytes, record.visited) &&
-      take_enum(bytes, Refusal::kInterrupted, record.refusal) && take_fixed(bytes, has_prior) &&
+      take_fixed(bytes, record.failures) && take_instant(bytes, record.not_before) &&
+      take_enum(bytes, Refusal::kExcluded, record.refusal) && take_fixed(bytes, has_prior) &&
       has_prior <= 1;
   if (!whole) return false;
   record.prior.reset();
   return has_prior == 0 || take_prior(bytes, record.prior.emplace());
 }
 
+// Version, host and order stand before the state, and the candidate's URLs before its last fields.
+constexpr std::size_t kStateAt = 1 + 8 + 8;
+constexpr std::size_t kCandidateEndBytes = 4 + 1 + 1 + 1;
+
 }  // namespace
+
+std::optional<PageGlance> glance_of(std::string_view record) {
+  if (record.size() < kStateAt + 1 + kCandidateEndBytes) return std::nullopt;
+  PageGlance glance;
+  Candidate last;
+  std::string_view state = record.substr(kStateAt);
+  std::string_view end = record.substr(record.size() - kCandidateEndBytes);
+  const bool whole = take_enum(state, PageState::kRefused, glance.state) &&
+                     take_fixed(end, glance.depth) && take_fixed(end, glance.hops) &&
+                     take_enum(end, Offer::kSitemap, last.offer) &&
+                     take_enum(end, Offer::kSitemap, last.chain);
+  if (!whole) return std::nullopt;
+  glance.is_seed = last.is_seed();
+  return glance;
+}
 
 }  // namespace meguri::crawl
 
@@ -115,6 +138,8 @@ void Codec<crawl::PageRecord>::encode(const crawl::PageRecord& item, std::string
   put_fixed(out, static_cast<std::uint8_t>(item.fetch));
   put_fixed(out, item.status);
   crawl::put_instant(out, item.visited);
+  put_fixed(out, item.failures);
+  crawl::put_instant(out, item.not_before);
   put_fixed(out, static_cast<std::uint8_t>(item.refusal));
   put_fixed(out, static_cast<std::uint8_t>(item.prior ? 1 : 0));
   if (item.prior) crawl::put_prior(out, *item.prior);

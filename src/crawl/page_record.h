@@ -1,6 +1,7 @@
 // PageRecord: what the Registry knows of a page, and its bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,14 +33,37 @@ struct PageRecord {
   base::Instant visited;
   std::optional<PriorVersion> prior;
 
+  std::uint32_t failures = 0;  // visits in a row that failed in a way that may pass
+  base::Instant not_before;    // of a page that waits for another try; zero: at any time
+
   Refusal refusal = Refusal::kFull;  // of a page that is refused
 
   bool is_done() const { return state != PageState::kWaiting; }
   friend bool operator==(const PageRecord&, const PageRecord&) = default;
 };
 
+// What an offer of a known page is held against, without the rest of the record.
+struct PageGlance {
+  PageState state = PageState::kWaiting;
+  std::uint32_t depth = 0;
+  std::uint8_t hops = 0;
+  bool is_seed = false;
+};
+// Of the bytes of a record that was encoded here. Nullopt: not such bytes.
+std::optional<PageGlance> glance_of(std::string_view record);
+
 // The 16 bytes a page is kept under, and back. Nullopt: not such bytes.
-std::string page_key_of(const base::Id& id);
+class PageKey {
+ public:
+  explicit PageKey(const base::Id& id);
+  operator std::string_view() const {  // NOLINT(google-explicit-constructor): it is nothing else
+    return {bytes_.data(), bytes_.size()};
+  }
+
+ private:
+  std::array<char, 16> bytes_;
+};
+inline PageKey page_key_of(const base::Id& id) { return PageKey(id); }
 std::optional<base::Id> id_of_page_key(std::string_view key);
 
 }  // namespace meguri::crawl

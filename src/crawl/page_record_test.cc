@@ -11,7 +11,8 @@ using Codec = flow::Codec<PageRecord>;
 
 PageRecord example(bool with_prior) {
   PageRecord record;
-  record.candidate = {"https://example.org/a", "https://example.org/", 3, 2, Offer::kRedirect};
+  record.candidate = {"https://example.org/a", "https://example.org/", 3, 2,
+                      Offer::kRedirect,        Offer::kEmbed};
   record.host = host_hash_of("example.org");
   record.order = 77;
   record.state = PageState::kVisited;
@@ -20,12 +21,15 @@ PageRecord example(bool with_prior) {
   record.fetch = fetch::FetchOutcome::kReset;
   record.status = 410;
   record.visited = base::Instant::from_ms(1'700'000'000'123);
-  record.refusal = Refusal::kParked;
+  record.failures = 3;
+  record.not_before = base::Instant::from_ms(1'700'000'900'123);
+  record.refusal = Refusal::kExcluded;
   if (!with_prior) return record;
   record.prior = PriorVersion{"\"tag\"", "Sun, 15 Nov 2026 08:09:10 GMT", {}, {}, {}};
   record.prior->digest.bytes[19] = 7;
   record.prior->record.bytes[0] = 9;
   record.prior->date = base::Instant::from_ms(-5);
+  record.prior->url = "http://other.example/";
   return record;
 }
 
@@ -48,13 +52,28 @@ TEST(PageRecord, RefusesBytesThatAreCutOrLonger) {
     EXPECT_FALSE(Codec::decode(std::string_view(bytes).substr(0, length), read)) << length;
   }
   EXPECT_FALSE(Codec::decode(bytes + "x", read));
-  bytes[0] = 2;  // another version
+  bytes[0] = 1;  // another version
   EXPECT_FALSE(Codec::decode(bytes, read));
+}
+
+TEST(PageRecord, IsSeenAtAGlance) {
+  PageRecord record;
+  record.candidate = {.url = "http://example.org/", .via = "", .depth = 7, .hops = 3};
+  record.state = PageState::kVisited;
+  record.prior.emplace().etag = "\"tag\"";
+  std::string bytes;
+  flow::Codec<PageRecord>::encode(record, bytes);
+  const auto glance = glance_of(bytes);
+  ASSERT_TRUE(glance);
+  EXPECT_EQ(glance->state, PageState::kVisited);
+  EXPECT_EQ(glance->depth, 7U);
+  EXPECT_EQ(glance->hops, 3);
+  EXPECT_FALSE(glance_of("short"));
 }
 
 TEST(PageRecord, KeysAreIds) {
   const base::Id id = page_id_of("https://example.org/");
-  const std::string key = page_key_of(id);
+  const std::string key(std::string_view(page_key_of(id)));
   EXPECT_EQ(key.size(), 16U);
   EXPECT_EQ(id_of_page_key(key), id);
   EXPECT_FALSE(id_of_page_key(key + "x"));

@@ -5,19 +5,24 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "crawl/control_messages.h"
 #include "crawl/due_queue.h"
 #include "crawl/durable_map.h"
+#include "crawl/host_rules.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
 #include "crawl/page_record.h"
@@ -43,6 +48,7 @@ struct RegistryCounts {
   // Since the start of this process.
   Count handed_out{0};
   Count came_again{0};       // refused for now
+  Count tries_failed{0};     // visits that are to be made again
   Count offered_again{0};    // candidates that were known
   Count over_pages_max{0};   // candidates refused because there are enough pages,
   Count over_host_max{0};    // or enough of their host
@@ -53,8 +59,14 @@ struct RegistryCounts {
 // and is out once at a time. Nothing is written when it leaves: after a crash all pages that are
 // not done wait again, in the order in which they were found.
 //
+// A page whose visit failed in a way that may pass waits for another try, tries_max in all; when
+// that is, is durable. A host that cannot be asked for a while rests, and all its pages with it.
+//
 // Lanes, first to last: embeds and targets of redirects, so that they follow their page soon;
 // seeds; their links; two levels more; the rest. Within a lane hosts take turns.
+//
+// Pages of a host that the configuration pauses wait until it no longer does; a crawl ends without
+// them.
 //
 // With several instances each has its share of pages_max, pages_per_host_max and per_host_max, of
 // the last at least 1; the credit edge's limit is for each instance.
@@ -65,11 +77,16 @@ class Registry final : public flow::Module {
   flow::In<Candidate> candidates = in<&Registry::on_candidate, &Registry::key>("candidates");
   flow::In<Report> reports = in<&Registry::on_report, &Registry::report_key>("reports");
   flow::In<Refused> refused = in<&Registry::on_refused, &Registry::refused_key>("refused");
+  flow::In<RegistryQuestion> questions =
+      in<&Registry::on_question, &Registry::question_key>("questions");
   flow::Out<DuePage> due = out<DuePage>("due");
+  flow::Out<RegistryAnswer> answers = out<RegistryAnswer>("answers");
+  flow::Out<RefusalNote> notes = out<RefusalNote>("notes");
 
   static std::uint64_t key(const Candidate& item) { return page_id_of(item.url).high; }
   static std::uint64_t report_key(const Report& item) { return item.id.high; }
   static std::uint64_t refused_key(const Refused& item) { return item.id.high; }
+  static std::uint64_t question_key(const RegistryQuestion& item) { return item.key; }
 
   // Any thread, while the module lives.
   const RegistryCounts& counts() const { return counts_; }
@@ -77,8 +94,9 @@ class Registry final : public flow::Module {
   // What is known of a page. Only while nothing runs.
   std::optional<PageRecord> find(const base::Id& id) const;
 
-  // A host that was full is left alone for this long.
+  // A host that was full is left alone for this long, and at most this long where it is said.
   static constexpr base::Duration kRest = base::Duration::seconds(1);
+  static constexpr base::Duration kRestMax = base::Duration::hours(1);
 
  private:
   static constexpr int kHandOutAtOnce = 256;
@@ -90,6 +108,7 @@ class Registry final : public flow::Module {
   void on_candidate(Candidate&& item);
   void on_report(Report&& item);
   void on_refused(Refused&& item);
+  void on_question(RegistryQuestion&& question);
   bool produce() override;
   void on_timer(std::uint64_t tag) override;
   bool idle() const override;
@@ -102,27 +121,46 @@ class Registry final : public flow::Module {
 
   base::Status load_pages();
   void count_done(const PageRecord& record, bool more);
-  bool has_room_for(std::uint64_t host_hash);
+  std::uint64_t host_limit_of(const HostPolicy& policy) const;
+  bool has_room_for(std::string_view host_name, std::uint64_t host_hash);
+  Index host_of(const Candidate& candidate, std::uint64_t host_hash);
+  void count_waiting(Index host, std::uint64_t n);
   void register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash);
-  void offer_again(const base::Id& id, PageRecord&& record, Candidate&& candidate);
+  void offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate);
   std::optional<Index> come_home(const base::Id& id);
-  void wait_again(const base::Id& id, const PageRecord& record, Index host);
+  void wait_again(const base::Id& id, const PageRecord& record, Index host, base::Duration rest);
+  bool may_try_again(const Report& item, const PageRecord& record) const;
+  void wait_until(base::Instant time, const base::Id& id, Index host);
+  void set_timer_for(base::Ticks at);
   bool hand_out_one();
   void store(const base::Id& id, const PageRecord& record);
+  void note_host(Index host, const base::Id& page);
+  HostPages pages_of(Index host) const;
+  std::vector<HostPages> first_hosts(HostOrder order, std::size_t limit) const;
   std::uint64_t share_of(std::uint64_t total) const;
 
   const std::uint64_t pages_max_total_;
-  const std::uint64_t pages_per_host_max_total_;
   const std::uint64_t per_host_max_total_;
+  const std::uint32_t tries_max_;
+  const base::Duration hold_max_;  // a page that must wait longer for its next try is given up
+  HostRules rules_;
   // This instance's; known from start() on.
   std::uint64_t pages_max_ = 0;
-  std::uint64_t pages_per_host_max_ = 0;
 
   std::string restored_;  // what the map is opened with
   std::unique_ptr<DurableMap> pages_;
   std::unique_ptr<DueQueue> queue_;
+  std::vector<base::Id> host_pages_;  // one page of each host, which tells its name
   std::unordered_map<base::Id, Index, IdHash> in_flight_;  // with its host
-  std::deque<std::pair<base::Ticks, Index>> resting_;      // hosts, by when they wake
+  std::vector<bool> is_paused_;                            // by host
+  std::uint64_t paused_waiting_ = 0;  // of the waiting pages, those of paused hosts
+  using Resting = std::pair<base::Ticks, Index>;
+  using Later = std::tuple<base::Ticks, base::Id, Index>;
+  template <typename T>
+  using FirstOf = std::priority_queue<T, std::vector<T>, std::greater<>>;
+  FirstOf<Resting> resting_;                     // hosts, by when they wake
+  FirstOf<Later> later_;                         // pages, by when they may be tried again
+  base::Ticks timer_at_ = base::Ticks::never();  // the earliest that is set
   std::uint64_t next_order_ = 0;
   std::string encoded_;
   RegistryCounts counts_;

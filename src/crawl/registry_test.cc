@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "crawl/registry_testing.h"
 #include "env/faulty_file_system.h"
 #include "env/memory_file_system.h"
 #include "flow/testing.h"
@@ -25,6 +26,9 @@ namespace {
 using flow::Edge;
 using flow::testing::AnyEngine;
 using flow::testing::EngineKind;
+using testing::engine_options;
+using testing::run_script;
+using testing::Script;
 
 // A web of numbered pages: page n leads to 3 n + 1, 3 n + 2 and 3 n + 3.
 struct Web {
@@ -220,13 +224,6 @@ flow::Graph build(const Plan& plan, Nodes* nodes) {
   return graph;
 }
 
-flow::EngineOptions engine_options(env::FileSystem& files, std::uint64_t seed = 1) {
-  return {.files = &files,
-          .state_dir = "state",
-          .epoch_every = base::Duration::seconds(1),
-          .seed = seed};
-}
-
 std::uint64_t sum(const auto& counts) {
   std::uint64_t all = 0;
   for (const auto& count : counts) all += count;
@@ -412,57 +409,6 @@ TEST(Registry, AfterACrashAtEveryEpochExactlyWhatWasNotDoneIsHandedOutAgain) {
 
 // --- Single messages, by hand.
 
-// Emits what it is told to, item by item, before the world has a say.
-class Script final : public flow::Module {
- public:
-  explicit Script(std::vector<Candidate> items) : items_(std::move(items)) {}
-  flow::Out<Candidate> candidates = out<Candidate>("candidates");
-  flow::Out<Report> reports = out<Report>("reports");
-  flow::Out<Refused> refused = out<Refused>("refused");
-  flow::In<DuePage> due = in<&Script::on_due>("due");
-  std::function<void(Script&, DuePage&&)> answer;
-  std::vector<DuePage> handed;
-  // Since the first call; long before a host that rests wakes, all candidates are there.
-  bool is_early() const { return clock().ticks() < began_ + Registry::kRest; }
-
- private:
-  base::Status start() override {
-    began_ = clock().ticks();
-    return {};
-  }
-  bool produce() override {
-    for (Candidate& item : std::exchange(items_, {})) candidates.emit(std::move(item));
-    return false;
-  }
-  void on_due(DuePage&& page) {
-    handed.push_back(page);
-    answer(*this, std::move(page));
-  }
-  std::vector<Candidate> items_;
-  base::Ticks began_;
-};
-
-// Runs a registry against `answer`, then shows both.
-void run_script(std::vector<Candidate> items, const CrawlOptions& options,
-                const std::function<void(Script&, DuePage&&)>& answer,
-                const std::function<void(Registry&, Script&)>& check) {
-  env::MemoryFileSystem files;
-  flow::Graph graph;
-  const auto script = graph.add<Script>("script", {}, std::move(items));
-  const auto registry = graph.add<Registry>("registry", {}, options);
-  graph.connect(script, &Script::candidates, registry, &Registry::candidates);
-  graph.connect(registry, &Registry::due, script, &Script::due, Edge::credit(3));
-  graph.connect(script, &Script::reports, registry, &Registry::reports, Edge::under_credit());
-  graph.connect(script, &Script::refused, registry, &Registry::refused, Edge::under_credit());
-  AnyEngine engine(EngineKind::kSimulation, std::move(graph), engine_options(files));
-  const auto started = engine->start();
-  ASSERT_TRUE(started) << started.error().message();
-  engine->module(script).answer = answer;
-  const auto quiet = engine->run_until_quiet();
-  ASSERT_TRUE(quiet) << quiet.error().message();
-  check(engine->module(registry), engine->module(script));
-}
-
 TEST(Registry, IgnoresReportsThatAreNotNewer) {
   const Candidate page = {"http://example.com/", "", 0, 0, Offer::kSeed};
   run_script(
@@ -521,6 +467,56 @@ TEST(Registry, AHostThatWasFullRestsAndOthersGoOn) {
         EXPECT_EQ(script.handed.size(), 45U);
         EXPECT_EQ(registry.counts().hosts, 2U);
       });
+}
+
+std::vector<Candidate> pages_of_two_hosts() {
+  std::vector<Candidate> items;
+  for (int i = 0; i < 20; ++i) {
+    items.push_back({fmt::format("http://a.example.com/{}", i), "", 0, 0, Offer::kSeed});
+    items.push_back({fmt::format("http://b.example.com/{}", i), "", 0, 0, Offer::kSeed});
+  }
+  return items;
+}
+
+TEST(Registry, AHostMayHaveABudgetOfItsOwn) {
+  CrawlOptions options;
+  options.pages_per_host_max = 3;
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"b.example.com"};
+  options.hosts[0].pages_max = 7;
+  run_script(
+      pages_of_two_hosts(), options,
+      [&](Script& script, DuePage&& due) { script.refused.emit({due.id, Refusal::kParked}); },
+      [&](Registry& registry, Script& script) {
+        EXPECT_EQ(script.handed.size(), 10U);
+        EXPECT_EQ(registry.counts().over_host_max, 30U);
+      });
+}
+
+TEST(Registry, PausedHostsWaitAndTheCrawlEndsWithoutThem) {
+  CrawlOptions options;
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"b.example.com"};
+  options.hosts[0].is_paused = true;
+  run_script(
+      pages_of_two_hosts(), options,
+      [&](Script& script, DuePage&& due) { script.refused.emit({due.id, Refusal::kParked}); },
+      [&](Registry& registry, Script& script) {
+        EXPECT_EQ(script.handed.size(), 20U);
+        EXPECT_EQ(registry.counts().waiting, 20U);
+        EXPECT_EQ(registry.counts().done, 20U);
+      });
+}
+
+TEST(Registry, PagesOfSkippedHostsAreNotRegistered) {
+  CrawlOptions options;
+  options.hosts.resize(1);
+  options.hosts[0].matches = {"b.example.com"};
+  options.hosts[0].is_skipped = true;
+  run_script(
+      pages_of_two_hosts(), options,
+      [&](Script& script, DuePage&& due) { script.refused.emit({due.id, Refusal::kParked}); },
+      [&](Registry& registry, Script&) { EXPECT_EQ(registry.counts().known, 20U); });
 }
 
 TEST(Registry, HandsOutEmbedsThenSeedsThenWhatIsNearThem) {

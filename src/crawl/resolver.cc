@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "crawl/retry_policy.h"
 
 namespace meguri::crawl {
 
@@ -34,7 +35,8 @@ void Resolver::answer_unasked() {
                   .is_found = false,
                   .addresses = {},
                   .ttl = {},
-                  .error = "not asked, because the crawl ends"});
+                  .error = "not asked, because the crawl ends",
+                  .may_pass = true});
   }
   waiting_.clear();
 }
@@ -48,7 +50,8 @@ void Resolver::answer_finished() {
                   .is_found = is_found && !resolved.addresses.empty(),
                   .addresses = std::move(resolved.addresses),
                   .ttl = resolved.ttl,
-                  .error = std::move(resolved.error)});
+                  .error = std::move(resolved.error),
+                  .may_pass = may_pass(resolved.outcome)});
   }
 }
 

@@ -4,8 +4,9 @@
 // | 2xx                       | its rules hold, up to robots_age_max                             |
 // | 4xx but 429, 3xx too many | everything is allowed, as long                                   |
 // | 5xx, 429, none            | nothing is allowed. Asked again after 30 s and 2 min, for which  |
-// |                           | pages wait; then pages are refused and it is asked again, should |
-// |                           | there be pages, after 10 min, 40 min, ... 1 day                  |
+// |                           | pages wait; then after 10 min, 40 min, ... 1 day, should there   |
+// |                           | be pages: they are sent back for so long, and refused for good   |
+// |                           | after tries_max failures                                         |
 // | none of use for 30 days   | everything is allowed                                            |
 #pragma once
 
@@ -37,7 +38,7 @@ enum class RobotsStep : std::uint8_t {
   kUse,     // the rules hold
   kAsk,     // robots.txt must be fetched now
   kWait,    // it will be asked for soon, in robots_wait() from the last failure on
-  kRefuse,  // it cannot be had, and pages shall not wait for it
+  kRefuse,  // it cannot be had, and pages shall not wait here for it
 };
 
 RobotsStep robots_step(const RobotsRecord& record, base::Instant now, base::Duration age_max);

@@ -29,6 +29,10 @@ base::Status Scheduler::start() {
   schedule_ = make_access_schedule(kind_, limits_);
   ASSIGN_OR_RETURN(const bool before, was_started_before());
   if (before || is_restored_) schedule_->restart(clock().ticks());
+  if (state_dir().empty()) return {};
+  ASSIGN_OR_RETURN(const PauseState pauses, load_pauses(files(), state_dir()));
+  paused_all_ = pauses.all;
+  for (const std::string& host : pauses.hosts) paused_hosts_.insert(host_hash_of(host));
   return {};
 }
 
@@ -51,24 +55,99 @@ base::Status Scheduler::restore(flow::EpochId /*epoch*/, std::string_view /*stat
 }
 
 void Scheduler::on_visit(Visit&& visit) {
-  if (visit.purpose == Purpose::kRobots) {
-    if (draining()) return;
-    ++held_;
-    if (overflow_.empty() && add(visit)) return;
-    overflow_.push_back(std::move(visit));
-    return;
-  }
   if (draining()) {
+    if (visit.purpose == Purpose::kRobots) return;
     ++counts_.interrupted;
     refused.emit({visit.page.id, Refusal::kInterrupted});
     return;
   }
-  if (add(visit)) {
-    ++held_;
+  ++held_;
+  if (paused_hosts_.contains(visit.host)) {
+    aside_[visit.host].push_back(std::move(visit));
     return;
   }
+  admit(std::move(visit));
+}
+
+// One that is held already.
+void Scheduler::admit(Visit&& visit) {
+  if (visit.purpose == Purpose::kRobots) {
+    if (overflow_.empty() && add(visit)) return;
+    overflow_.push_back(std::move(visit));
+    return;
+  }
+  if (add(visit)) return;
+  --held_;
   ++counts_.refused_full;
   refused.emit({visit.page.id, Refusal::kFull});
+}
+
+// --- Pauses and questions.
+
+void Scheduler::on_question(SchedulerQuestion&& question) {
+  if (question.order) obey(*question.order);
+  SchedulerAnswer answer{.ticket = question.ticket};
+  for (const std::uint64_t host : question.hosts) {
+    auto access = schedule_->look(host);
+    const auto aside = aside_.find(host);
+    if (aside != aside_.end()) {
+      if (!access) access = HostAccess{.host = host};
+      access->paused = aside->second.size();
+    }
+    if (access) answer.hosts.push_back(*access);
+  }
+  answer.holds_page = question.page && holds(*question.page);
+  answers.emit(std::move(answer));
+}
+
+void Scheduler::obey(const PauseOrder& order) {
+  paused_all_ = order.all;
+  paused_by_disk_ = order.disk;
+  const std::unordered_set<std::uint64_t> hosts(order.hosts.begin(), order.hosts.end());
+  const std::unordered_set<std::uint64_t> before = std::exchange(paused_hosts_, hosts);
+  for (const std::uint64_t host : order.hosts) {
+    if (!before.contains(host)) set_aside(host);
+  }
+  std::vector<std::uint64_t> resumed;
+  for (const std::uint64_t host : before) {
+    if (!hosts.contains(host)) resumed.push_back(host);
+  }
+  std::ranges::sort(resumed);  // so that equal runs are equal
+  for (const std::uint64_t host : resumed) take_up(host);
+  // Who asked for it looks at once whether it is so.
+  summary_at_ = {};
+  summary_waits_ = false;
+}
+
+// A schedule knows no pauses: what waits for the host is taken out of it.
+void Scheduler::set_aside(std::uint64_t host) {
+  for (const std::uint64_t payload : schedule_->remove(host)) {
+    aside_[host].push_back(std::exchange(slab_[payload], {}));
+    free_.push_back(static_cast<std::uint32_t>(payload));
+    unpin(host);
+  }
+  const auto of_host = [host](const Visit& visit) { return visit.host == host; };
+  for (auto it = overflow_.begin();
+       (it = std::find_if(it, overflow_.end(), of_host)) != overflow_.end();) {
+    aside_[host].push_back(std::move(*it));
+    it = overflow_.erase(it);
+  }
+}
+
+void Scheduler::take_up(std::uint64_t host) {
+  auto aside = aside_.extract(host);
+  if (aside.empty()) return;
+  for (Visit& visit : aside.mapped()) admit(std::move(visit));
+}
+
+// Looks through all that waits: at most as many as there are credits.
+bool Scheduler::holds(const base::Id& page) const {
+  const auto is_it = [&page](const Visit& visit) {
+    return visit.purpose == Purpose::kPage && visit.page.id == page;
+  };
+  return std::ranges::any_of(slab_, is_it) || std::ranges::any_of(aside_, [&](const auto& host) {
+           return std::ranges::any_of(host.second, is_it);
+         });
 }
 
 // False: the schedule is full, and the visit is as it was.
@@ -81,13 +160,15 @@ bool Scheduler::add(Visit& visit) {
                 .host = visit.host,
                 .server = server_key_of(address),
                 .wait_ms = visit.wait_ms,
-                .priority = visit.priority};
+                .priority = visit.priority,
+                .is_wait_whole = visit.is_wait_whole};
   if (visit.not_before > clock().ticks()) schedule_->hold(visit.host, visit.not_before);
   if (!schedule_->add(job)) return false;
   ++counts_.added;
   Pin& pin = known == pins_.end() ? pins_[visit.host] : known->second;
   pin.address = address;
   ++pin.visits;
+  pin.ignores_duration = visit.ignores_duration;
   visit.address.address = address;
   if (free_.empty()) {
     slab_.push_back(std::move(visit));
@@ -106,7 +187,11 @@ void Scheduler::unpin(std::uint64_t host) {
 
 void Scheduler::on_end(AccessEnd&& end) {
   if (end.happened) {
-    schedule_->finish(end.host, clock().ticks(), end.duration);
+    const auto pin = pins_.find(end.host);
+    const bool ignores_duration = pin != pins_.end() && pin->second.ignores_duration;
+    schedule_->finish(end.host, clock().ticks(),
+                      ignores_duration ? base::Duration() : end.duration);
+    if (end.hold > base::Duration()) schedule_->hold(end.host, clock().ticks() + end.hold);
   } else {
     schedule_->call_off(end.host);
     ++counts_.called_off;
@@ -134,19 +219,28 @@ bool Scheduler::produce() {
 }
 
 void Scheduler::let_out() {
+  if (is_paused()) return;
   const base::Ticks now = clock().ticks();
   while (!overflow_.empty() && add(overflow_.front())) overflow_.pop_front();
   while (const auto job = schedule_->next(now)) {
     const auto payload = static_cast<std::uint32_t>(job->payload);
     ++counts_.left;
     ++out_;
-    leaving.emit(std::move(slab_[payload]));
+    leaving.emit(std::exchange(slab_[payload], {}));
     free_.push_back(payload);
     if (!overflow_.empty() && add(overflow_.front())) overflow_.pop_front();
   }
 }
 
 void Scheduler::give_all_back() {
+  std::vector<std::uint64_t> aside;
+  aside.reserve(aside_.size());
+  for (const auto& [host, visits_of] : aside_) aside.push_back(host);
+  std::ranges::sort(aside);  // so that equal runs are equal
+  for (const std::uint64_t host : aside) {
+    for (const Visit& visit : aside_[host]) give_back(visit);
+  }
+  aside_.clear();
   held_ -= overflow_.size();
   overflow_.clear();
   if (held_ == out_) return;
@@ -156,18 +250,23 @@ void Scheduler::give_all_back() {
   std::ranges::sort(hosts);  // so that equal runs are equal
   for (const std::uint64_t host : hosts) {
     for (const std::uint64_t payload : schedule_->remove(host)) {
-      const Visit visit = std::move(slab_[payload]);
+      const Visit visit = std::exchange(slab_[payload], {});
       free_.push_back(static_cast<std::uint32_t>(payload));
       unpin(host);
-      --held_;
-      if (visit.purpose == Purpose::kRobots) continue;
-      ++counts_.interrupted;
-      refused.emit({visit.page.id, Refusal::kInterrupted});
+      give_back(visit);
     }
   }
 }
 
+void Scheduler::give_back(const Visit& visit) {
+  --held_;
+  if (visit.purpose == Purpose::kRobots) return;
+  ++counts_.interrupted;
+  refused.emit({visit.page.id, Refusal::kInterrupted});
+}
+
 void Scheduler::wake_for_next() {
+  if (is_paused()) return;
   const base::Ticks next = schedule_->next_ready();
   if (next == base::Ticks::never() || next >= timer_at_) return;
   timer_at_ = next;
@@ -185,6 +284,9 @@ void Scheduler::tell_summary() {
   summary_at_ = now + kSummaryEvery;
   const base::MutexLock lock(mutex_);
   summary_ = schedule_->summary();
+  summary_.paused = !paused_by_disk_.empty() ? paused_by_disk_ : paused_all_ ? "by hand" : "";
+  summary_.hosts_paused = paused_hosts_.size();
+  for (const auto& [host, visits_of] : aside_) summary_.jobs_waiting += visits_of.size();
   counts_told_ = counts_;
 }
 

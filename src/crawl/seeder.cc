@@ -34,20 +34,35 @@ bool Seeder::produce() {
   return next_ < seeds_.size();
 }
 
-void Seeder::emit_seed(const std::string& seed) {
+void Seeder::on_added(SeedQuestion&& question) {
+  SeedAnswer answer{.ticket = question.ticket};
+  answer.is_ending = draining();
+  if (!answer.is_ending) {
+    for (const std::string& seed : question.urls) {
+      const Fate fate = emit_seed(seed);
+      if (fate == Fate::kNew) ++answer.fresh;
+      if (fate == Fate::kKnown) ++answer.known;
+      if (fate == Fate::kInvalid) ++answer.invalid;
+    }
+  }
+  answers.emit(answer);
+}
+
+Seeder::Fate Seeder::emit_seed(const std::string& seed) {
   const auto url = web::Url::parse(seed);
   if (!url) {
     ++invalid_;
     base::log_warn("passed over a seed that is no URL", {{"seed", seed}});
-    return;
+    return Fate::kInvalid;
   }
   Candidate candidate;
   candidate.url = web::canonical(*url).href();
-  const std::string key = page_key_of(page_id_of(candidate.url));
-  if (done_->find(key)) return;
+  const PageKey key = page_key_of(page_id_of(candidate.url));
+  if (done_->find(key)) return Fate::kKnown;
   done_->put(key, {});
   ++emitted_;
   candidates.emit(std::move(candidate));
+  return Fate::kNew;
 }
 
 }  // namespace meguri::crawl

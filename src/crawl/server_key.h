@@ -11,4 +11,8 @@ namespace meguri::crawl {
 // have all addresses behind them.
 std::uint64_t server_key_of(const fetch::IpAddress& address);
 
+// What stands for the address of a host behind a proxy, which alone knows it: so each such host is
+// a server of its own. From its hash, within 100::/16, to which nothing may ever connect.
+fetch::IpAddress stand_in_of(std::uint64_t host_hash);
+
 }  // namespace meguri::crawl

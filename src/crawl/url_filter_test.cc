@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -55,8 +56,8 @@ struct Nodes {
 flow::Graph build(const std::vector<std::string>& seeds, const ScopeOptions& scope, Nodes* nodes) {
   flow::Graph graph;
   nodes->seeder = graph.add<Seeder>("seeder", {flow::Kind::kCpu, flow::Split::kSingle}, seeds);
-  nodes->filter =
-      graph.add<UrlFilter>("filter", {flow::Kind::kCpu, flow::Split::kFree, 2}, scope, seeds);
+  nodes->filter = graph.add<UrlFilter>("filter", {flow::Kind::kCpu, flow::Split::kSingle}, scope,
+                                       seeds, std::shared_ptr<ExclusionFile>());
   nodes->sink = graph.add<Sink>("sink", {flow::Kind::kCpu, flow::Split::kSingle});
   graph.connect(nodes->seeder, &Seeder::candidates, nodes->filter, &UrlFilter::candidates,
                 flow::Edge::bounded(8));
@@ -134,18 +135,12 @@ TEST_P(UrlFilterThreads, CountsWhatItRefusesByReason) {
   ASSERT_TRUE(engine->start());
   ASSERT_TRUE(engine->run_until_quiet());
   ASSERT_TRUE(engine->drain());
-  std::uint64_t accepted = 0;
-  std::vector<std::uint64_t> refused(kUrlReasons);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const UrlFilterCounts& counts = engine->module(nodes.filter, i).counts();
-    accepted += counts.accepted;
-    for (std::size_t reason = 0; reason < kUrlReasons; ++reason) {
-      refused[reason] += counts.refused[reason];
-    }
-  }
-  EXPECT_EQ(accepted, 90U);
+  const UrlFilterCounts& counts = engine->module(nodes.filter).counts();
+  EXPECT_EQ(counts.accepted, 90U);
   EXPECT_EQ(engine->module(nodes.sink).urls.size(), 90U);
-  const auto count_of = [&](UrlReason reason) { return refused[static_cast<std::size_t>(reason)]; };
+  const auto count_of = [&](UrlReason reason) {
+    return counts.refused[static_cast<std::size_t>(reason)].load();
+  };
   EXPECT_EQ(count_of(UrlReason::kExcluded), 10U);
   EXPECT_EQ(count_of(reason_of(web::UrlRefusal::kScheme)), 2U);
   EXPECT_EQ(count_of(reason_of(web::UrlRefusal::kBadPort)), 1U);
@@ -159,6 +154,138 @@ TEST(UrlFilter, APatternThatCannotBeUsedStopsTheStart) {
   const auto started = engine->start();
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code(), base::ErrorCode::kInvalid);
+}
+
+// Emits what it is given, in order, and after a restart what no epoch holds.
+class Offers final : public flow::Module {
+ public:
+  explicit Offers(std::vector<Candidate> all) : all_(std::move(all)) {}
+  flow::Out<Candidate> candidates = out<Candidate>("candidates");
+
+ private:
+  bool produce() override {
+    if (next_ == all_.size() || candidates.full()) return false;
+    candidates.emit(all_[next_++]);
+    return true;
+  }
+  bool idle() const override { return next_ == all_.size(); }
+  base::Result<std::string> commit(flow::EpochId) override {
+    std::string state;
+    flow::put_fixed(state, std::uint64_t{next_});
+    return state;
+  }
+  base::Status restore(flow::EpochId, std::string_view state) override {
+    std::uint64_t next = 0;
+    EXPECT_TRUE(flow::take_fixed(state, next));
+    next_ = next;
+    return {};
+  }
+  const std::vector<Candidate> all_;
+  std::size_t next_ = 0;
+};
+
+class AnySink final : public flow::Module {
+ public:
+  flow::In<Candidate> input = in<&AnySink::on_item>("candidates");
+  std::vector<std::string> urls;
+
+ private:
+  void on_item(Candidate&& item) { urls.push_back(std::move(item.url)); }
+  base::Result<std::string> commit(flow::EpochId) override {
+    std::string state;
+    for (const std::string& url : urls) flow::put_text(state, url);
+    return state;
+  }
+  base::Status restore(flow::EpochId, std::string_view state) override {
+    for (std::string_view url; flow::take_text(state, url);) urls.emplace_back(url);
+    return {};
+  }
+};
+
+std::vector<Candidate> offers_that_widen() {
+  const auto link = [](std::string url) {
+    return Candidate{.url = std::move(url),
+                     .via = "http://example.org/",
+                     .depth = 1,
+                     .hops = 0,
+                     .offer = Offer::kLink};
+  };
+  Candidate redirect = link("http://www.example.org/");
+  redirect.offer = Offer::kRedirect;
+  redirect.chain = Offer::kSeed;
+  Candidate embeds = link("http://cdn.example.org/");
+  embeds.offer = Offer::kRedirect;
+  embeds.chain = Offer::kEmbed;
+  Candidate added;
+  added.url = "http://added.example.net/";
+  return {link("http://www.example.org/too-early"),
+          redirect,
+          link("http://www.example.org/a"),
+          embeds,
+          link("http://cdn.example.org/a"),
+          link("http://added.example.net/too-early"),
+          added,
+          link("http://added.example.net/a"),
+          link("http://other.example.net/")};
+}
+
+// A seed that redirects, and one that comes late, widen the scope for what comes behind them: once
+// and for all, whenever the power goes.
+TEST(UrlFilter, ItsScopeIsWidenedBySeedsThroughCrashes) {
+  const std::vector<std::string> expected = {"http://www.example.org/", "http://www.example.org/a",
+                                             "http://cdn.example.org/", "http://added.example.net/",
+                                             "http://added.example.net/a"};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    env::FaultyFileSystem files(seed);
+    env::Random random(seed);
+    for (int start = 0; start < 8; ++start) {
+      flow::Graph graph;
+      const auto offers =
+          graph.add<Offers>("offers", {.split = flow::Split::kSingle}, offers_that_widen());
+      const auto filter = graph.add<UrlFilter>(
+          "filter", {.split = flow::Split::kSingle}, ScopeOptions{.scope = Scope::kHost},
+          std::vector<std::string>{"http://example.org/"}, std::shared_ptr<ExclusionFile>());
+      const auto sink = graph.add<AnySink>("sink", {.split = flow::Split::kSingle});
+      graph.connect(offers, &Offers::candidates, filter, &UrlFilter::candidates,
+                    flow::Edge::bounded(1));
+      graph.connect(filter, &UrlFilter::accepted, sink, &AnySink::input, flow::Edge::bounded(1));
+      env::VirtualClock clock;
+      flow::SimulationEngine engine(std::move(graph), engine_options(files, random.next()), clock);
+      ASSERT_TRUE(engine.start());
+      if (start < 7) {
+        if (random.below(2) == 0) files.cut_power_after(random.below(12));
+        for (std::uint64_t steps = random.below(30); steps > 0; --steps) {
+          if (random.below(5) == 0) engine.request_epoch();
+          if (!engine.step()) break;
+        }
+        EXPECT_TRUE(engine.stop() || files.power_is_off());
+        files.crash(&random);
+        continue;
+      }
+      ASSERT_TRUE(engine.run_until_quiet());
+      EXPECT_EQ(engine.module(sink).urls, expected);
+    }
+  }
+}
+
+TEST(UrlFilter, RefusesWhatIsOnTheExclusionList) {
+  env::MemoryFileSystem files;
+  ASSERT_TRUE(env::write_file_atomically(files, "exclude", "http://example.org/3\n"));
+  flow::Graph graph;
+  const auto seeder = graph.add<Seeder>("seeder", {.split = flow::Split::kSingle}, many_seeds(40));
+  const auto filter =
+      graph.add<UrlFilter>("filter", {.split = flow::Split::kSingle}, ScopeOptions(), many_seeds(1),
+                           std::make_shared<ExclusionFile>("exclude"));
+  const auto sink = graph.add<AnySink>("sink", {});
+  graph.connect(seeder, &Seeder::candidates, filter, &UrlFilter::candidates);
+  graph.connect(filter, &UrlFilter::accepted, sink, &AnySink::input);
+  AnyEngine engine(EngineKind::kSimulation, std::move(graph), engine_options(files));
+  ASSERT_TRUE(engine->start());
+  ASSERT_TRUE(engine->run_until_quiet());
+  EXPECT_EQ(engine->module(sink).urls.size(), 29U);
+  const auto& refused = engine->module(filter).counts().refused;
+  EXPECT_EQ(refused[static_cast<std::size_t>(UrlReason::kListed)], 11U);  // 3 and 30 to 39
 }
 
 // The power goes again and again; no seed is lost and none is there twice.

@@ -29,6 +29,13 @@ std::string_view without_scheme_and_query(const web::Url& url) {
   return text.substr(url.scheme().size() + 1);
 }
 
+// A name that no registry gave out.
+bool is_of_an_intranet(const web::Url& url) {
+  const auto refusal = web::check(url, {});
+  return refusal == web::UrlRefusal::kSingleLabel || refusal == web::UrlRefusal::kUnknownSuffix ||
+         refusal == web::UrlRefusal::kBareSuffix;
+}
+
 bool is_found(const auto& patterns, std::string_view url) {
   return std::ranges::any_of(patterns, [&](const auto& pattern) {
     return re2::RE2::PartialMatch(re2::StringPiece(url.data(), url.size()), *pattern);
@@ -46,6 +53,7 @@ std::string_view name_of(UrlReason reason) {
     case UrlReason::kScope: return "scope";
     case UrlReason::kNotIncluded: return "not-included";
     case UrlReason::kExcluded: return "excluded";
+    case UrlReason::kListed: return "listed";
   }
   return web::name_of(static_cast<web::UrlRefusal>(reason));
 }
@@ -65,7 +73,7 @@ base::Result<UrlRules> UrlRules::make(const ScopeOptions& options,
   RETURN_IF_ERROR(compile(options.includes, "include", rules.includes_));
   RETURN_IF_ERROR(compile(options.excludes, "exclude", rules.excludes_));
   for (const std::string& seed : seeds) {
-    if (const auto url = web::Url::parse(seed)) rules.add_seed(web::canonical(*url));
+    if (const auto url = web::Url::parse(seed)) rules.widen(web::canonical(*url));
   }
   return rules;
 }
@@ -86,23 +94,35 @@ base::Status UrlRules::compile(const std::vector<std::string>& texts, std::strin
   return {};
 }
 
-void UrlRules::add_seed(const web::Url& url) {
-  if (!url.is_http()) return;
-  // A seed with a name that no registry gave out says that the crawl is of such a network.
-  const auto refusal = web::check(url, {});
-  allow_intranet_ |= refusal == web::UrlRefusal::kSingleLabel ||
-                     refusal == web::UrlRefusal::kUnknownSuffix ||
-                     refusal == web::UrlRefusal::kBareSuffix;
+// Empty for a scope without places.
+std::string_view UrlRules::place_text(const web::Url& url) const {
   switch (scope_) {
-    case Scope::kHost: places_.emplace(url.host()); break;
-    case Scope::kDomain: places_.emplace(domain_of(url.host())); break;
+    case Scope::kHost: return url.host();
+    case Scope::kDomain: return domain_of(url.host());
     case Scope::kPrefix: {
       const std::string_view text = without_scheme_and_query(url);
-      places_.emplace(text.substr(0, text.rfind('/') + 1));
-      break;
+      return text.substr(0, text.rfind('/') + 1);
     }
-    case Scope::kAny: break;
+    case Scope::kAny: return {};
   }
+  return {};
+}
+
+std::string UrlRules::place_of(const web::Url& url) const {
+  if (!url.is_http()) return {};
+  const std::string_view text = place_text(url);
+  if (scope_ == Scope::kPrefix) return "http:" + std::string(text);
+  if (scope_ != Scope::kAny) return "http://" + std::string(text) + "/";
+  return is_of_an_intranet(url) ? "http://" + std::string(url.host()) + "/" : std::string();
+}
+
+void UrlRules::widen(const web::Url& url) {
+  if (!url.is_http()) return;
+  // A seed with such a name says that the crawl is of such a network.
+  if (!allow_intranet_) allow_intranet_ = is_of_an_intranet(url);
+  if (scope_ == Scope::kAny) return;
+  places_.emplace(place_text(url));
+  if (scope_ == Scope::kPrefix) prefix_hosts_.emplace(url.host());
 }
 
 bool UrlRules::begins_with_a_place(const web::Url& url) const {
@@ -124,21 +144,28 @@ bool UrlRules::in_scope(const web::Url& url) const {
   return false;
 }
 
-// In the scope, or one embed away from a page in it. Nothing but an embed is ever visited outside,
-// so a redirect out there is one of an embed's, and is followed.
+// In the scope, about to be in it, or one step away from it, as the class says. A step is believed
+// of a chain of redirects and of an index of sitemaps, because their beginning was judged here.
 bool UrlRules::is_near(const Candidate& candidate, const web::Url& url) const {
-  if (in_scope(url)) return true;
-  if (candidate.offer != Offer::kEmbed && candidate.offer != Offer::kRedirect) return false;
+  if (candidate.is_seed() || in_scope(url)) return true;
+  if (candidate.offer == Offer::kRedirect) {
+    return candidate.chain == Offer::kEmbed || candidate.chain == Offer::kSitemap;
+  }
   const auto via = web::Url::parse(candidate.via);
   if (!via) return false;
-  return in_scope(*via) == (candidate.offer == Offer::kEmbed);
+  if (candidate.offer == Offer::kEmbed) return in_scope(*via);
+  if (candidate.offer != Offer::kSitemap) return false;
+  if (via->path() != "/robots.txt") return true;
+  return scope_ == Scope::kPrefix ? prefix_hosts_.contains(via->host()) : in_scope(*via);
 }
 
 std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) const {
-  const auto parsed = web::Url::parse(candidate.url);
+  auto parsed = web::Url::parse(candidate.url);
   if (!parsed) return UrlReason::kNotAUrl;
-  const web::Url url = web::canonical(*parsed);
-  const web::UrlFilterLimits limits = {.allow_intranet = allow_intranet_, .year_now = year_now};
+  const web::Url url = web::canonical(*std::move(parsed));
+  const bool is_given = candidate.offer == Offer::kSeed;
+  const web::UrlFilterLimits limits = {.allow_intranet = allow_intranet_ || is_given,
+                                       .year_now = year_now};
   if (const auto refusal = web::check(url, limits)) return reason_of(*refusal);
   if (candidate.depth > depth_max_) return UrlReason::kDepth;
   if (candidate.hops > hops_max_) return UrlReason::kHops;
@@ -146,7 +173,7 @@ std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) con
   if (!is_near(candidate, url)) return UrlReason::kScope;
   if (!includes_.empty() && !is_found(includes_, url.href())) return UrlReason::kNotIncluded;
   if (is_found(excludes_, url.href())) return UrlReason::kExcluded;
-  candidate.url = url.href();
+  if (candidate.url != url.href()) candidate.url = url.href();
   return std::nullopt;
 }
 

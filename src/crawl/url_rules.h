@@ -34,15 +34,20 @@ enum class UrlReason : std::uint8_t {
   kScope,        // elsewhere
   kNotIncluded,  // no include is found in it
   kExcluded,     // an exclude is
+  kListed,       // it is on the exclusion list
 };
-inline constexpr std::size_t kUrlReasons = static_cast<std::size_t>(UrlReason::kExcluded) + 1;
+inline constexpr std::size_t kUrlReasons = static_cast<std::size_t>(UrlReason::kListed) + 1;
 
 constexpr UrlReason reason_of(web::UrlRefusal refusal) { return static_cast<UrlReason>(refusal); }
 
 std::string_view name_of(UrlReason reason);  // "scope", "too-long"
 
-// Made once from options and seeds; pure afterwards. Const calls are safe from any thread. Linear
-// in the URL, whatever the patterns are, because RE2 matches them.
+// Made from options and seeds; widened by further seeds and by where seeds redirect to, else pure.
+// Linear in the URL, whatever the patterns are, because RE2 matches them. Thread-compatible.
+//
+// What is in the scope belongs to the crawl, and besides, wherever it is: what a page in it embeds;
+// a sitemap that the robots.txt of one of its hosts names, and what such an index names in turn;
+// and where either of these redirects to. Seeds and what they redirect to are in it by widen().
 class UrlRules {
  public:
   // kInvalid: a pattern is no regular expression; the error says which and why. Seeds that are no
@@ -57,6 +62,11 @@ class UrlRules {
   // that no page can have; 0: any may.
   std::optional<UrlReason> check(Candidate& candidate, int year_now) const;
 
+  // The scope holds what it would if this canonical URL were a seed.
+  void widen(const web::Url& url);
+  // What widen() needs to know of a URL, as a shorter one that many have in common. Empty: nothing.
+  std::string place_of(const web::Url& url) const;
+
   // Whether the scope itself holds a canonical URL, whatever the other rules say.
   bool in_scope(const web::Url& url) const;
 
@@ -68,7 +78,7 @@ class UrlRules {
   };
 
   explicit UrlRules(const ScopeOptions& options);
-  void add_seed(const web::Url& url);
+  std::string_view place_text(const web::Url& url) const;
   bool begins_with_a_place(const web::Url& url) const;
   bool is_near(const Candidate& candidate, const web::Url& url) const;
   static base::Status compile(const std::vector<std::string>& texts, std::string_view what,
@@ -79,8 +89,10 @@ class UrlRules {
   std::uint8_t hops_max_;
   bool embeds_;
   bool allow_intranet_ = false;
+  using Texts = std::unordered_set<std::string, TextHash, std::equal_to<>>;
   // By scope: hosts, domains, or seeds without scheme up to their last slash.
-  std::unordered_set<std::string, TextHash, std::equal_to<>> places_;
+  Texts places_;
+  Texts prefix_hosts_;  // of the last
   Patterns includes_;
   Patterns excludes_;
 };

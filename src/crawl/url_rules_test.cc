@@ -19,11 +19,13 @@ UrlRules rules_of(const ScopeOptions& options, const std::vector<std::string>& s
 
 // The name of the reason against a link to `url`; "" if there is none.
 std::string_view judge(const UrlRules& rules, std::string url, Offer offer = Offer::kLink,
-                       std::string via = "http://www.example.org/docs/index.html") {
+                       std::string via = "http://www.example.org/docs/index.html",
+                       Offer chain = Offer::kLink) {
   Candidate candidate;
   candidate.url = std::move(url);
   candidate.via = std::move(via);
   candidate.offer = offer;
+  candidate.chain = chain;
   candidate.depth = 1;
   const auto reason = rules.check(candidate, 2026);
   return reason ? name_of(*reason) : "";
@@ -82,13 +84,66 @@ TEST(UrlRules, EmbedsMayBeOneHopOutside) {
   EXPECT_EQ(judge(rules, image, Offer::kHint, inside), "scope");
   EXPECT_EQ(judge(rules, image, Offer::kEmbed, "http://styles.example.com/a.css"), "scope");
   EXPECT_EQ(judge(rules, image, Offer::kEmbed, ""), "scope");
-  // A redirect leads out of the scope only if it began out there, so at an embed.
-  EXPECT_EQ(judge(rules, image, Offer::kRedirect, inside), "scope");
-  EXPECT_EQ(judge(rules, image, Offer::kRedirect, "http://styles.example.com/a.png"), "");
+  // A redirect leads out of the scope only if an embed began it.
+  const std::string outside = "http://styles.example.com/a.png";
+  EXPECT_EQ(judge(rules, image, Offer::kRedirect, inside, Offer::kLink), "scope");
+  EXPECT_EQ(judge(rules, image, Offer::kRedirect, outside, Offer::kLink), "scope");
+  EXPECT_EQ(judge(rules, image, Offer::kRedirect, inside, Offer::kEmbed), "");
+  EXPECT_EQ(judge(rules, image, Offer::kRedirect, outside, Offer::kEmbed), "");
 
   const UrlRules without = rules_of({.scope = Scope::kHost, .embeds = false}, example_seeds);
   EXPECT_EQ(judge(without, image, Offer::kEmbed, inside), "embed");
   EXPECT_EQ(judge(without, inside + "a.png", Offer::kEmbed, inside), "embed");
+}
+
+TEST(UrlRules, SitemapsThatRobotsOfAHostInScopeNamesMayBeAnywhere) {
+  for (const Scope scope : {Scope::kHost, Scope::kDomain, Scope::kPrefix}) {
+    const UrlRules rules = rules_of({.scope = scope}, example_seeds);
+    const std::string sitemap = "http://cdn.example.net/sitemap.xml";
+    const std::string robots = "http://www.example.org/robots.txt";
+    EXPECT_EQ(judge(rules, sitemap, Offer::kSitemap, robots), "");
+    EXPECT_EQ(judge(rules, "http://www.example.org/s.xml", Offer::kSitemap, robots), "");
+    EXPECT_EQ(judge(rules, sitemap, Offer::kHint, robots), "scope");
+    EXPECT_EQ(judge(rules, sitemap, Offer::kSitemap, "http://cdn.example.net/robots.txt"), "scope");
+    // What an index names that was visited as a sitemap, and where one leads.
+    EXPECT_EQ(judge(rules, "http://b.example.com/1.xml", Offer::kSitemap, sitemap), "");
+    EXPECT_EQ(judge(rules, "http://b.example.com/", Offer::kRedirect, sitemap, Offer::kSitemap),
+              "");
+    // But not what it lists.
+    EXPECT_EQ(judge(rules, "http://b.example.com/page", Offer::kHint, sitemap), "scope");
+    EXPECT_EQ(judge(rules, "http://www.example.org/docs/p", Offer::kHint, sitemap), "");
+  }
+}
+
+TEST(UrlRules, SeedsAndWhatTheyRedirectToPassAndWidenTheScope) {
+  UrlRules rules = rules_of({.scope = Scope::kHost}, {"http://example.org/"});
+  const std::string target = "http://www.example.org/home/";
+  EXPECT_EQ(judge(rules, target, Offer::kRedirect, "http://example.org/", Offer::kSeed), "");
+  EXPECT_EQ(judge(rules, target, Offer::kRedirect, "http://example.org/", Offer::kLink), "scope");
+  EXPECT_EQ(judge(rules, target, Offer::kSeed, ""), "");
+  EXPECT_EQ(judge(rules, "http://intranet/", Offer::kSeed, ""), "") << "whoever gave it meant it";
+  EXPECT_EQ(judge(rules, "http://intranet/", Offer::kRedirect, "", Offer::kSeed), "single-label");
+  EXPECT_EQ(judge(rules, target), "scope") << "judging alone widens nothing";
+  rules.widen(*web::Url::parse(target));
+  EXPECT_EQ(judge(rules, target), "");
+  EXPECT_EQ(judge(rules, "http://www.example.org/other"), "");
+}
+
+TEST(UrlRules, APlaceWidensAsTheUrlDoesThatItIsOf) {
+  const auto url = web::Url::parse("https://www.intranet:8080/a/b/c?x=/y/");
+  for (const Scope scope : {Scope::kHost, Scope::kDomain, Scope::kPrefix, Scope::kAny}) {
+    UrlRules all = rules_of({.scope = scope}, {});
+    UrlRules placed = rules_of({.scope = scope}, {});
+    all.widen(*url);
+    const std::string place = all.place_of(*url);
+    placed.widen(*web::Url::parse(place));
+    EXPECT_EQ(placed.place_of(*web::Url::parse(place)), place);
+    for (const char* text : {"http://www.intranet:8080/a/b/d", "http://www.intranet:8080/a/",
+                             "http://b.www.intranet/", "http://www.intranet/", "http://other/"}) {
+      EXPECT_EQ(judge(placed, text), judge(all, text)) << text;
+    }
+  }
+  EXPECT_EQ(rules_of({.scope = Scope::kAny}, {}).place_of(*web::Url::parse("http://a.org/")), "");
 }
 
 TEST(UrlRules, IncludesAndExcludesAreFoundAnywhereInTheUrl) {

@@ -13,7 +13,9 @@ namespace {
 bool is_success(int status) { return status >= 200 && status < 300; }
 
 std::string address_of(const fetch::Fetched& fetched) {
-  return fetched.connected ? fetched.connected->address.to_string() : std::string();
+  // Behind a proxy nobody knows it.
+  return fetched.connected && !fetched.is_proxied ? fetched.connected->address.to_string()
+                                                  : std::string();
 }
 
 archive::VisitFacts facts_of(const Answer& answer, std::string_view ip_address) {
@@ -59,14 +61,15 @@ VisitOutcome outcome_of(const ReadAnswer& read) {
 }
 
 std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outcome,
-                                       const archive::RecordId& record) {
+                                       const StoredPayload& record) {
   PriorVersion version;
   if (outcome == VisitOutcome::kUnchanged) {
     version = *read.prior();
   } else if (outcome == VisitOutcome::kChanged) {
     version.digest = read.digest;
-    version.record = record;
-    version.date = read.answer.fetched.times.started_utc;
+    version.record = record.record;
+    version.date = record.date;
+    if (record.url != read.answer.visit.page.candidate.url) version.url = record.url;
   } else {
     return std::nullopt;
   }
@@ -84,8 +87,16 @@ std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outc
   return version;
 }
 
-archive::MadeRecords VisitRecords::of_answer(const ReadAnswer& read, VisitOutcome outcome,
-                                             env::Random& random) {
+// What was cut is not all of its body, and what is empty or small is not worth it.
+std::optional<StoredPayload> VisitRecords::same_body(const archive::Exchange& exchange) {
+  if (exchange.truncation != archive::Truncation::kNone) return std::nullopt;
+  if (exchange.body.size() < StoredPayloads::kBodyBytesMin) return std::nullopt;
+  const StoredPayload* stored = payloads_.find(exchange.payload_digest);
+  return stored == nullptr ? std::nullopt : std::optional(*stored);
+}
+
+VisitRecords::Kept VisitRecords::of_answer(const ReadAnswer& read, VisitOutcome outcome,
+                                           env::Random& random) {
   const fetch::Fetched& fetched = read.answer.fetched;
   const std::string ip_address = address_of(fetched);
   const bool is_h2 = fetched.protocol == fetch::HttpProtocol::kHttp2;
@@ -97,15 +108,39 @@ archive::MadeRecords VisitRecords::of_answer(const ReadAnswer& read, VisitOutcom
                                    .truncation = truncation_of(fetched.truncation),
                                    .protocol = is_h2 ? "h2" : ""};
   const auto ids = archive::VisitIds::draw(random);
-  if (outcome != VisitOutcome::kUnchanged) return maker_.response(exchange, ids);
-  const archive::Original original{.id = read.prior()->record,
-                                   .target_uri = exchange.visit.target_uri,
-                                   .date = read.prior()->date,
-                                   .payload_digest = read.prior()->digest};
+  if (outcome == VisitOutcome::kChanged) return of_changed(exchange, ids);
+  if (outcome != VisitOutcome::kUnchanged) return {maker_.response(exchange, ids), std::nullopt};
+  const PriorVersion& prior = *read.prior();
+  const archive::Original original{
+      .id = prior.record,
+      .target_uri = prior.url.empty() ? exchange.visit.target_uri : std::string_view(prior.url),
+      .date = prior.date,
+      .payload_digest = prior.digest};
   const RevisitKind kind =
       read.head.status == 304 ? RevisitKind::kServerNotModified : RevisitKind::kIdenticalPayload;
-  if (!may_refer(exchange, original, kind)) return maker_.response(exchange, ids);
-  return maker_.revisit(exchange, original, kind, ids);
+  if (!may_refer(exchange, original, kind)) return {maker_.response(exchange, ids), std::nullopt};
+  return {maker_.revisit(exchange, original, kind, ids), std::nullopt};
+}
+
+VisitRecords::Kept VisitRecords::of_changed(const archive::Exchange& exchange,
+                                            const archive::VisitIds& ids) {
+  if (const auto stored = same_body(exchange)) {
+    const archive::Original original{.id = stored->record,
+                                     .target_uri = stored->url,
+                                     .date = stored->date,
+                                     .payload_digest = exchange.payload_digest};
+    if (may_refer(exchange, original, RevisitKind::kIdenticalPayload)) {
+      return {maker_.revisit(exchange, original, RevisitKind::kIdenticalPayload, ids), stored};
+    }
+  }
+  Kept kept{maker_.response(exchange, ids), std::nullopt};
+  const bool is_whole = exchange.truncation == archive::Truncation::kNone;
+  if (is_whole && exchange.body.size() >= StoredPayloads::kBodyBytesMin) {
+    payloads_.note(exchange.payload_digest, {.url = std::string(exchange.visit.target_uri),
+                                             .record = kept.records.first_id,
+                                             .date = exchange.visit.date});
+  }
+  return kept;
 }
 
 archive::MadeRecords VisitRecords::of_failure(const Answer& answer, std::string_view reason,

@@ -6,6 +6,7 @@
 
 #include "archive/warc_record.h"
 #include "crawl/messages.h"
+#include "crawl/stored_payloads.h"
 #include "env/random.h"
 #include "web/http_head.h"
 
@@ -27,10 +28,13 @@ VisitOutcome outcome_of(const ReadAnswer& read);
 
 // The version that is stored or confirmed; nullopt where the outcome makes none. Of a body that was
 // cut there are no validators: a server that says 304 to them would keep it cut for ever.
+// `record` is the response record that holds its body.
 std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outcome,
-                                       const archive::RecordId& record);
+                                       const StoredPayload& record);
 
-// Thread-compatible: one for each module instance, as RecordMaker.
+// Thread-compatible: one for each module instance, as RecordMaker. What it makes is to be appended
+// in order to one series of files: then what a record refers to is always before it, and is never
+// cut off without it.
 class VisitRecords {
  public:
   explicit VisitRecords(archive::RecordOptions options) : maker_(options) {}
@@ -38,14 +42,23 @@ class VisitRecords {
   archive::Digest digest_of(std::string_view body) { return maker_.digest_of(body); }
 
   // A revisit record where the outcome is kUnchanged and it may refer to the prior version; else a
-  // response record.
-  archive::MadeRecords of_answer(const ReadAnswer& read, VisitOutcome outcome, env::Random& random);
+  // response record. Of a page that changed, a revisit record too where another page of this run
+  // has brought the same body: `original` is then the record that has it.
+  struct Kept {
+    archive::MadeRecords records;
+    std::optional<StoredPayload> original;
+  };
+  Kept of_answer(const ReadAnswer& read, VisitOutcome outcome, env::Random& random);
   // A metadata record for a visit of which nothing else is kept. `reason` is a word.
   archive::MadeRecords of_failure(const Answer& answer, std::string_view reason,
                                   std::string_view detail, env::Random& random);
 
  private:
+  Kept of_changed(const archive::Exchange& exchange, const archive::VisitIds& ids);
+  std::optional<StoredPayload> same_body(const archive::Exchange& exchange);
+
   archive::RecordMaker maker_;
+  StoredPayloads payloads_;
 };
 
 }  // namespace meguri::crawl

@@ -41,9 +41,10 @@ bool WheelSchedule::add(const Job& job) {
   const Index known = find_host(job.host);
   const std::uint32_t waiting = known == kNoIndex ? 0 : hosts_[known].jobs;
   if (waiting >= limits_.jobs_per_host_max) return false;
-  const Index index = known != kNoIndex ? known : find_or_make_host(job.host, job.wait_ms);
+  const Index index =
+      known != kNoIndex ? known : find_or_make_host(job.host, job.wait_ms, job.is_wait_whole);
   Host& host = hosts_[index];
-  raise_wait(index, job.wait_ms);
+  set_wait(index, job.wait_ms, job.is_wait_whole);
   if (host.jobs == 0 && host.place != Place::kInFlight) pin(index, job.server);
   push_job(host, job);
   settle_host(index);
@@ -64,6 +65,7 @@ std::optional<Job> WheelSchedule::next(base::Ticks now) {
 
   Job job{.host = host.id, .server = server.key, .wait_ms = host.wait_ms};
   job.priority = static_cast<Priority>(level);
+  job.is_wait_whole = host.is_wait_whole;
   job.payload = pop_job(host, level);
   server.ready[host.level].erase(hosts_, host_index);
   host.place = Place::kInFlight;
@@ -104,7 +106,7 @@ void WheelSchedule::finish(std::uint64_t id, base::Ticks now, base::Duration dur
   const auto factor = std::int64_t{limits_.duration_factor};
   const std::int64_t longest = kMsMax / std::max<std::int64_t>(1, factor);
   const std::int64_t rest = std::clamp<std::int64_t>(duration.ms(), 0, longest) * factor;
-  const std::int64_t least = std::max(limits_.host_wait_ms_min, host.wait_ms);
+  const std::int64_t least = least_wait_ms(host);
   host.place = Place::kNowhere;
   host.ended_ms = now_ms_;
   // A hold() meanwhile may reach further.
@@ -128,7 +130,7 @@ void WheelSchedule::call_off(std::uint64_t id) {
   const Index server_index = host.server;
   Server& server = servers_[server_index];
   host.place = Place::kNowhere;
-  raise_wait(index, host.wait_ms);  // it may have grown while the request was out
+  set_wait(index, host.wait_ms, host.is_wait_whole);  // it may have grown while the request was out
   server.in_flight = (server.in_flight - 1U) & 0xffffU;
   --in_flight_;
   settle_server(server_index);
@@ -151,12 +153,12 @@ std::vector<std::uint64_t> WheelSchedule::remove(std::uint64_t id) {
 void WheelSchedule::set_host_wait(std::uint64_t id, std::uint32_t wait_ms) {
   const Index index = find_host(id);
   if (index == kNoIndex) return;
-  raise_wait(index, wait_ms);
+  set_wait(index, wait_ms, hosts_[index].is_wait_whole);
   settle_host(index);
 }
 
 void WheelSchedule::hold(std::uint64_t id, base::Ticks until) {
-  const Index index = find_or_make_host(id, 0);
+  const Index index = find_or_make_host(id, 0, false);
   set_ready(index, std::max(hosts_[index].ready_slot, slot_from(bounded_ms(until))));
   settle_host(index);
 }
@@ -177,6 +179,31 @@ AccessSummary WheelSchedule::summary() const {
           .servers_ready = servers_ready_,
           .now = base::Ticks::from_ms(now_ms_),
           .next_ready = next_ready()};
+}
+
+std::optional<HostAccess> WheelSchedule::look(std::uint64_t id) const {
+  const Index index = find_host(id);
+  if (index == kNoIndex) return std::nullopt;
+  const Host& host = hosts_[index];
+  const auto ticks_of = [](std::uint64_t slot) {
+    return base::Ticks::from_ms(static_cast<std::int64_t>(slot * kSlotMs));
+  };
+  HostAccess access{.host = id, .waiting = host.jobs};
+  access.is_in_flight = host.place == Place::kInFlight;
+  if (access.is_in_flight) {
+    access.waits_for = AccessWait::kAnswer;
+  } else if (host.place == Place::kWheel) {
+    access.waits_for = AccessWait::kDelay;
+    access.until = ticks_of(host.ready_slot);
+  } else if (host.place == Place::kReady) {
+    const Server& server = servers_[host.server];
+    if (server.block == Block::kBusy) access.waits_for = AccessWait::kServerBusy;
+    if (server.block == Block::kGap) {
+      access.waits_for = AccessWait::kServerGap;
+      access.until = ticks_of(server.gate_slot);
+    }
+  }
+  return access;
 }
 
 std::size_t WheelSchedule::memory_bytes() const {
@@ -202,7 +229,12 @@ Index WheelSchedule::find_host(std::uint64_t id) const {
   return host_table_.find(id, [this](Index i) { return hosts_[i].id; });
 }
 
-Index WheelSchedule::find_or_make_host(std::uint64_t id, std::uint32_t wait_ms) {
+std::uint32_t WheelSchedule::least_wait_ms(const Host& host) const {
+  return host.is_wait_whole ? host.wait_ms : std::max(limits_.host_wait_ms_min, host.wait_ms);
+}
+
+Index WheelSchedule::find_or_make_host(std::uint64_t id, std::uint32_t wait_ms,
+                                       bool is_wait_whole) {
   Index index = find_host(id);
   if (index != kNoIndex) return index;
   index = hosts_.make();
@@ -210,11 +242,11 @@ Index WheelSchedule::find_or_make_host(std::uint64_t id, std::uint32_t wait_ms) 
   Host& host = hosts_[index];
   host.id = id;
   host.wait_ms = wait_ms;
+  host.is_wait_whole = is_wait_whole;
   host.ended_ms = -kMsMax;
   if (restarted_ms_) {
     host.ended_ms = *restarted_ms_;
-    const std::int64_t wait = std::max(limits_.host_wait_ms_min, wait_ms);
-    host.ready_slot = slot_from(*restarted_ms_ + wait);
+    host.ready_slot = slot_from(*restarted_ms_ + std::int64_t{least_wait_ms(host)});
   }
   return index;
 }
@@ -247,11 +279,12 @@ void WheelSchedule::pin(Index index, std::uint64_t server_key) {
   settle_server(before);
 }
 
-void WheelSchedule::raise_wait(Index index, std::uint32_t wait_ms) {
+void WheelSchedule::set_wait(Index index, std::uint32_t wait_ms, bool is_whole) {
   Host& host = hosts_[index];
   host.wait_ms = wait_ms;
+  host.is_wait_whole = is_whole;
   if (host.place == Place::kInFlight) return;  // finish() will see to it
-  const std::int64_t ready_ms = host.ended_ms + std::int64_t{wait_ms};
+  const std::int64_t ready_ms = host.ended_ms + std::int64_t{least_wait_ms(host)};
   if (ready_ms > 0) set_ready(index, std::max(host.ready_slot, slot_from(ready_ms)));
 }
 

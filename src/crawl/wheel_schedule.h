@@ -42,6 +42,7 @@ class WheelSchedule final : public AccessSchedule {
   void hold(std::uint64_t id, base::Ticks until) override;
   void restart(base::Ticks now) override;
   AccessSummary summary() const override;
+  std::optional<HostAccess> look(std::uint64_t id) const override;
   std::size_t memory_bytes() const override;
 
  private:
@@ -70,7 +71,8 @@ class WheelSchedule final : public AccessSchedule {
     Place place = Place::kNowhere;
     std::uint8_t level = 0;  // of the list it is in
     std::uint8_t turns = 0;
-    bool delayed = false;  // counted as such
+    bool delayed : 1 = false;        // counted as such
+    bool is_wait_whole : 1 = false;  // wait_ms holds instead of the minimum
 
     std::uint64_t due() const { return ready_slot; }
   };
@@ -96,10 +98,11 @@ class WheelSchedule final : public AccessSchedule {
   static std::uint32_t levels_of(const Server& server);
 
   Index find_host(std::uint64_t id) const;
-  Index find_or_make_host(std::uint64_t id, std::uint32_t wait_ms);
+  Index find_or_make_host(std::uint64_t id, std::uint32_t wait_ms, bool is_wait_whole);
+  std::uint32_t least_wait_ms(const Host& host) const;
   Index find_or_make_server(std::uint64_t key);
   void pin(Index index, std::uint64_t server_key);
-  void raise_wait(Index index, std::uint32_t wait_ms);
+  void set_wait(Index index, std::uint32_t wait_ms, bool is_whole);
   void set_ready(Index index, std::uint64_t slot);
 
   void push_job(Host& host, const Job& job);

@@ -40,6 +40,7 @@ struct ModelHost {
   std::int64_t ready_ms = 0;
   std::optional<std::int64_t> ended_ms;
   std::uint32_t wait_ms = 0;
+  bool is_wait_whole = false;
   std::uint8_t turns = 0;
 
   std::size_t jobs() const {
@@ -69,8 +70,8 @@ class Model {
     if (total_jobs() >= limits_.jobs_max) return false;
     const auto known = hosts_.find(job.host);
     if (known != hosts_.end() && known->second.jobs() >= limits_.jobs_per_host_max) return false;
-    ModelHost& host = host_of(job.host, job.wait_ms);
-    set_wait(host, job.wait_ms);
+    ModelHost& host = host_of(job.host, job.wait_ms, job.is_wait_whole);
+    set_wait(host, job.wait_ms, job.is_wait_whole);
     if (host.jobs() == 0 && !host.in_flight) {
       host.server = job.server;
       host.pinned = true;
@@ -108,8 +109,8 @@ class Model {
   void finish(std::uint64_t id, std::int64_t now, std::int64_t duration_ms) {
     advance(now);
     ModelHost& host = hosts_.at(id);
-    const std::int64_t wait = std::max<std::int64_t>(
-        {limits_.host_wait_ms_min, host.wait_ms, limits_.duration_factor * duration_ms});
+    const std::int64_t wait =
+        std::max<std::int64_t>(least_wait_ms(host), limits_.duration_factor * duration_ms);
     host.in_flight = false;
     host.ended_ms = now_;
     host.ready_ms = std::max(host.ready_ms, rounded_up(now_ + wait));
@@ -123,7 +124,7 @@ class Model {
   void call_off(std::uint64_t id) {
     ModelHost& host = hosts_.at(id);
     host.in_flight = false;
-    set_wait(host, host.wait_ms);
+    set_wait(host, host.wait_ms, host.is_wait_whole);
     --servers_.at(host.server).in_flight;
     forget();
   }
@@ -141,12 +142,14 @@ class Model {
   }
 
   void set_host_wait(std::uint64_t id, std::uint32_t wait_ms) {
-    if (const auto at = hosts_.find(id); at != hosts_.end()) set_wait(at->second, wait_ms);
+    if (const auto at = hosts_.find(id); at != hosts_.end()) {
+      set_wait(at->second, wait_ms, at->second.is_wait_whole);
+    }
     forget();
   }
 
   void hold(std::uint64_t id, std::int64_t until) {
-    ModelHost& host = host_of(id, 0);
+    ModelHost& host = host_of(id, 0, false);
     host.ready_ms = std::max(host.ready_ms, rounded_up(until));
     forget();
   }
@@ -228,14 +231,20 @@ class Model {
     return levels;
   }
 
-  ModelHost& host_of(std::uint64_t id, std::uint32_t wait_ms) {
+  std::int64_t least_wait_ms(const ModelHost& host) const {
+    return host.is_wait_whole ? host.wait_ms : std::max(host.wait_ms, limits_.host_wait_ms_min);
+  }
+
+  ModelHost& host_of(std::uint64_t id, std::uint32_t wait_ms, bool is_wait_whole) {
     const auto [at, is_new] = hosts_.try_emplace(id);
+    ModelHost& host = at->second;
     if (is_new && restarted_) {
-      at->second.ended_ms = restarted_;
-      at->second.ready_ms =
-          rounded_up(*restarted_ + std::int64_t{std::max(wait_ms, limits_.host_wait_ms_min)});
+      host.wait_ms = wait_ms;
+      host.is_wait_whole = is_wait_whole;
+      host.ended_ms = restarted_;
+      host.ready_ms = rounded_up(*restarted_ + least_wait_ms(host));
     }
-    return at->second;
+    return host;
   }
 
   ModelServer& server_of(std::uint64_t key) {
@@ -246,10 +255,11 @@ class Model {
     return at->second;
   }
 
-  static void set_wait(ModelHost& host, std::uint32_t wait_ms) {
+  void set_wait(ModelHost& host, std::uint32_t wait_ms, bool is_whole) const {
     host.wait_ms = wait_ms;
+    host.is_wait_whole = is_whole;
     if (host.in_flight || !host.ended_ms) return;
-    host.ready_ms = std::max(host.ready_ms, rounded_up(*host.ended_ms + std::int64_t{wait_ms}));
+    host.ready_ms = std::max(host.ready_ms, rounded_up(*host.ended_ms + least_wait_ms(host)));
   }
 
   void advance(std::int64_t now) {
@@ -359,6 +369,7 @@ class Drive {
     job.server = random_.chance(0.9) ? job.host % servers_ : random_.below(servers_);
     job.wait_ms = random_.chance(0.8) ? 0 : static_cast<std::uint32_t>(random_.below(40'000));
     job.priority = static_cast<Priority>(random_.below(kPriorities));
+    job.is_wait_whole = random_.chance(0.3);
     const bool taken = ours_.add(job);
     ASSERT_EQ(taken, model_.add(job));
     taken_ += taken ? 1 : 0;

@@ -188,6 +188,11 @@ base::Result<std::uint64_t> FaultyFileSystem::size(const std::string& path) {
   return disk_.size(path);
 }
 
+base::Result<FileStamp> FaultyFileSystem::stamp(const std::string& path) {
+  RETURN_IF_ERROR(check_power(path));
+  return disk_.stamp(path);
+}
+
 base::Result<std::vector<std::string>> FaultyFileSystem::list(const std::string& path) {
   RETURN_IF_ERROR(check_power(path));
   return disk_.list(path);

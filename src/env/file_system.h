@@ -43,6 +43,17 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
+// Tells whether a file is still what it was: another stamp means that it was written or replaced.
+// What was written twice within a tick of the file system's clock, to the same length, looks the
+// same.
+struct FileStamp {
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;  // by the file system's own clock; only to be compared
+  std::uint64_t node = 0;        // which file the name stands for
+
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
 // Thread-safe. Paths are the operating system's, '/'-separated. A name created, renamed or removed
 // is only safe from power loss after sync_dir() of its folder.
 class FileSystem {
@@ -69,6 +80,7 @@ class FileSystem {
 
   virtual base::Result<bool> exists(const std::string& path) = 0;
   virtual base::Result<std::uint64_t> size(const std::string& path) = 0;
+  virtual base::Result<FileStamp> stamp(const std::string& path) = 0;  // of a file
   // Names of the files and folders in `path`, sorted.
   virtual base::Result<std::vector<std::string>> list(const std::string& path) = 0;
   virtual base::Result<std::uint64_t> free_space(const std::string& path) = 0;  // bytes

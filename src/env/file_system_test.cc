@@ -108,6 +108,20 @@ TEST_P(FileSystemTest, WhatIsAppendedIsRead) {
   EXPECT_EQ(*fs_.size(path("a")), 11);
 }
 
+TEST_P(FileSystemTest, AStampTellsThatAFileHasChanged) {
+  EXPECT_FALSE(fs_.stamp(path("a")));
+  write("a", "one");
+  const FileStamp first = fs_.stamp(path("a")).value();
+  EXPECT_EQ(first.size, 3);
+  EXPECT_EQ(fs_.stamp(path("a")).value(), first);
+  ASSERT_TRUE(write_file_atomically(fs_, path("a"), "two"));  // as long as before
+  const FileStamp second = fs_.stamp(path("a")).value();
+  EXPECT_FALSE(second == first);
+  ASSERT_TRUE(fs_.open_append(path("a")).value()->append("three"));
+  EXPECT_FALSE(fs_.stamp(path("a")).value() == second);
+  EXPECT_FALSE(fs_.stamp(path("")));
+}
+
 TEST_P(FileSystemTest, BytesOfEveryValueAndLongOnesSurvive) {
   std::string bytes;
   for (int i = 0; i < 3'000'000; ++i) bytes += static_cast<char>(i * 31 / 7);

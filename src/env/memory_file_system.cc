@@ -141,6 +141,12 @@ base::Result<std::uint64_t> MemoryFileSystem::size(const std::string& path) {
   return node->bytes.size();
 }
 
+base::Result<FileStamp> MemoryFileSystem::stamp(const std::string& path) {
+  const MutexLock lock(mutex_);
+  ASSIGN_OR_RETURN(const MemoryNodePtr node, tree_.find_file(path));
+  return FileStamp{.size = node->bytes.size(), .modified_ns = node->changed, .node = 0};
+}
+
 base::Result<std::vector<std::string>> MemoryFileSystem::list(const std::string& path) {
   const MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(const MemoryNodePtr folder, tree_.find_folder(path));

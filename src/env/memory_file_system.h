@@ -41,6 +41,7 @@ class MemoryFileSystem final : public FileSystem {
   base::Status sync_dir(const std::string& path) override;
   base::Result<bool> exists(const std::string& path) override;
   base::Result<std::uint64_t> size(const std::string& path) override;
+  base::Result<FileStamp> stamp(const std::string& path) override;
   base::Result<std::vector<std::string>> list(const std::string& path) override;
   base::Result<std::uint64_t> free_space(const std::string& path) override;
   base::Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;

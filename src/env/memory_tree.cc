@@ -131,6 +131,7 @@ base::Result<MemoryNodePtr> MemoryTree::create(const std::string& path) {
   ASSIGN_OR_RETURN(Assignment place, place_of(path));
   if (place.node) return fail(ErrorCode::kExists, "{} exists", path);
   place.node = std::make_shared<MemoryNode>();
+  place.node->changed = ++changes_;
   MemoryNodePtr node = place.node;
   apply({{std::move(place)}});
   return node;
@@ -259,6 +260,7 @@ void MemoryTree::sync_folder(const MemoryNode* folder) {
 
 void MemoryTree::append(MemoryNode* file, std::string_view bytes) {
   file->bytes.append(bytes);
+  file->changed = ++changes_;
   if (file->is_linked) used_ += bytes.size();
 }
 
@@ -266,6 +268,7 @@ void MemoryTree::truncate(MemoryNode* file, std::size_t size) {
   CHECK(size <= file->bytes.size());
   if (file->is_linked) used_ -= file->bytes.size() - size;
   file->bytes.resize(size);
+  file->changed = ++changes_;
   file->synced = size;
   for (auto& [begin, end] : file->lost) {
     begin = std::min(begin, size);

@@ -27,7 +27,8 @@ struct MemoryNode {
   std::string bytes;
   std::size_t synced = 0;
   std::vector<std::pair<std::size_t, std::size_t>> lost;
-  bool is_linked = true;  // false: removed or replaced, but perhaps still open
+  std::int64_t changed = 0;  // which change of the tree it was last written by
+  bool is_linked = true;     // false: removed or replaced, but perhaps still open
 
   // Of a folder: what programs see, and what is on the medium.
   std::map<std::string, std::shared_ptr<MemoryNode>> names;
@@ -95,6 +96,7 @@ class MemoryTree {
   MemoryNodePtr root_;
   std::vector<Change> pending_;  // in order; changes of names that no sync_dir() has covered
   std::uint64_t used_ = 0;
+  std::int64_t changes_ = 0;  // of files' bytes, so far
 };
 
 }  // namespace meguri::env

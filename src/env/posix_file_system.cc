@@ -309,6 +309,16 @@ base::Result<std::uint64_t> PosixFileSystem::size(const std::string& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+base::Result<FileStamp> PosixFileSystem::stamp(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return system_error("examine", path);
+  if (S_ISDIR(status.st_mode)) return fail(ErrorCode::kInvalid, "{} is a folder", path);
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  return FileStamp{.size = static_cast<std::uint64_t>(status.st_size),
+                   .modified_ns = status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec,
+                   .node = static_cast<std::uint64_t>(status.st_ino)};
+}
+
 base::Result<std::vector<std::string>> PosixFileSystem::list(const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
   if (!folder) return system_error("list", path);

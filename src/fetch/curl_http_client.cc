@@ -20,18 +20,16 @@ using std::chrono::nanoseconds;
 
 class CurlHttpClient final : public HttpClient {
  public:
-  CurlHttpClient(const env::Clock& clock, CurlOptions options,
+  CurlHttpClient(const env::Clock& clock, const CurlOptions& options,
                  std::vector<Certificate> certificates, std::unique_ptr<SocketPoller> poller)
       : shared_{.clock = clock,
-                .options = std::move(options),
+                .options = options,
+                .sessions = TlsSessions(options.tls_sessions_max),
                 .extra_certificates = std::move(certificates),
                 .paused = {}},
         poller_(std::move(poller)),
         multi_(curl_multi_init()) {
-    shared_.share = curl_share_init();
-    CHECK(multi_ != nullptr && shared_.share != nullptr, "libcurl: out of memory");
-    // Without locks: one thread uses it.
-    curl_share_setopt(shared_.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    CHECK(multi_ != nullptr, "libcurl: out of memory");
     curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlHttpClient::on_socket);
     curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlHttpClient::on_timer);
@@ -83,7 +81,6 @@ CurlHttpClient::~CurlHttpClient() {
   active_.clear();
   free_.clear();
   curl_multi_cleanup(multi_);
-  curl_share_cleanup(shared_.share);
 }
 
 std::unique_ptr<CurlTransfer> CurlHttpClient::take_transfer() {
@@ -215,6 +212,29 @@ int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
 
 }  // namespace
 
+std::string_view fault_of_proxy(std::string_view url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parts(curl_url(), curl_url_cleanup);
+  CHECK(parts != nullptr, "libcurl: out of memory");
+  const std::string text(url);
+  constexpr unsigned kFlags = CURLU_NON_SUPPORT_SCHEME;
+  if (curl_url_set(parts.get(), CURLUPART_URL, text.c_str(), kFlags) != CURLUE_OK) {
+    return "it is no URL";
+  }
+  const auto part_of = [&parts](CURLUPart part) {
+    char* value = nullptr;
+    const CURLUcode code = curl_url_get(parts.get(), part, &value, 0);
+    const std::unique_ptr<char, void (*)(void*)> owned(value, curl_free);
+    return code == CURLUE_OK ? std::string(owned.get()) : std::string();
+  };
+  const std::string scheme = part_of(CURLUPART_SCHEME);
+  if (scheme != "http" && scheme != "https" && scheme != "socks5h") {
+    return "its scheme is neither http, https nor socks5h";
+  }
+  if (part_of(CURLUPART_PORT).empty()) return "it has no port";
+  const std::string path = part_of(CURLUPART_PATH);
+  return path.empty() || path == "/" ? "" : "it has a path";
+}
+
 base::Result<std::unique_ptr<HttpClient>> make_curl_http_client(const env::Clock& clock,
                                                                 CurlOptions options) {
   static const CURLcode global = [] {
@@ -231,7 +251,7 @@ base::Result<std::unique_ptr<HttpClient>> make_curl_http_client(const env::Clock
   }
   ASSIGN_OR_RETURN(auto certificates, parse_certificates(options.extra_ca_pem));
   ASSIGN_OR_RETURN(auto poller, SocketPoller::create());
-  return std::make_unique<CurlHttpClient>(clock, std::move(options), std::move(certificates),
+  return std::make_unique<CurlHttpClient>(clock, options, std::move(certificates),
                                           std::move(poller));
 }
 

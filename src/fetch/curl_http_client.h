@@ -3,16 +3,19 @@
 //
 //  * Names: none are resolved. The request's address is connected to, with the host's name in SNI,
 //    in the certificate check and in the Host line.
-//  * Addresses: every socket is opened by one function, which asks the AddressPolicy first. With a
-//    proxy it is the proxy that connects, and only the proxy's own address can be judged.
+//  * Addresses: every socket is opened by one function, which asks the AddressPolicy first.
+//  * Proxies: their own addresses are trusted, because whoever configured them named them, and
+//  their
+//    names are the only ones that libcurl resolves. What they connect to is theirs to judge. The
+//    environment's proxies are ignored.
 //  * Time: limits are of the given clock. A scaled clock shortens them, though not below
 //    `real_limit_min`, since the machine does not become faster with it.
 //  * Connections are kept for later requests to the same host and address: as many and as long as
 //    the options say. libcurl tries a second connection where a kept one turns out to be dead.
 //  * TLS: certificates are checked against libcurl's built-in bundle file, which Debian sets to its
 //    own (ca-certificates), read once a day. The folder of single certificates beside it is not
-//    used: reading it takes 40 ms a connection. Sessions are resumed from the last eight servers,
-//    which is libcurl's limit.
+//    used: reading it takes 40 ms a connection. Sessions are resumed (fetch/tls_sessions.h),
+//    of as many hosts as the options say.
 //  * Memory: bodies are kept whole. When those in flight together exceed `bodies_bytes_max`, all
 //    transfers but one pause; so the bound is that and one body.
 #pragma once
@@ -20,13 +23,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "env/clock.h"
-#include "fetch/address.h"
 #include "fetch/address_policy.h"
 #include "fetch/http_client.h"
 
@@ -37,16 +39,20 @@ struct CurlOptions {
   std::size_t in_flight_max = 5'000;
   std::uint64_t bodies_bytes_max = std::uint64_t{1} << 30;
   std::size_t kept_connections_max = 256;
+  std::size_t tls_sessions_max = 2'048;  // the last of as many hosts; each takes some kilobytes
   base::Duration kept_connection_idle_max = base::Duration::seconds(30);
   base::Duration real_limit_min = base::Duration::seconds(1);
-  std::string ca_file;            // PEM; empty: libcurl's own bundle
-  std::string extra_ca_pem;       // certificates trusted besides, as text; for the virtual web
-  std::optional<Endpoint> proxy;  // an HTTP proxy; the environment's settings are ignored
+  std::string ca_file;       // PEM; empty: libcurl's own bundle
+  std::string extra_ca_pem;  // certificates trusted besides, as text; for the virtual web
 };
 
 // The clock is borrowed and must live as long as the client. The first client makes the process
 // ignore SIGPIPE.
 base::Result<std::unique_ptr<HttpClient>> make_curl_http_client(const env::Clock& clock,
                                                                 CurlOptions options);
+
+// Why this is no proxy that can be asked; empty: it is one. Plain "socks5" is none: names would be
+// resolved here, by somebody other than our Dns.
+std::string_view fault_of_proxy(std::string_view url);
 
 }  // namespace meguri::fetch

@@ -436,31 +436,6 @@ TEST(CurlHttpClient, KeepsNoConnectionThatIsNotWanted) {
   EXPECT_EQ(server.connections(), 3);
 }
 
-TEST(CurlHttpClient, AsksAProxyWithTheWholeUrl) {
-  base::Mutex mutex;
-  std::string received;
-  const RawServer proxy([&](RawConnection& connection) {
-    std::string head = connection.read_head();
-    {
-      const base::MutexLock lock(mutex);
-      received = std::move(head);
-    }
-    connection.send(std::string(kPlainHead) + "hello");
-  });
-  CurlOptions options = local_options();
-  options.proxy = proxy.endpoint();
-  FetchRequest request;
-  request.host = "www.example.test";
-  request.target = "/a?b";
-  request.address = {IpAddress::v4(0x0a000001), 80};
-  const Fetched fetched = fetch(*make_client(options), request);
-  expect_answer(fetched, 200, "hello");
-  EXPECT_EQ(fetched.connected, proxy.endpoint());
-  const base::MutexLock lock(mutex);
-  EXPECT_EQ(received, "GET http://www.example.test/a?b HTTP/1.1\r\nHost: www.example.test\r\n\r\n");
-  EXPECT_EQ(fetched.request_head, received);
-}
-
 TEST(CurlHttpClient, CancelsEverything) {
   const RawServer server([](RawConnection& connection) { connection.wait_until_closed(); });
   const auto client = make_client();

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "env/clock.h"
 #include "fetch/curl_http_client.h"
@@ -81,6 +83,16 @@ TEST_F(CurlTls, ResumesSessions) {
   EXPECT_TRUE(fetched.is_tls_resumed);
   EXPECT_FALSE(fetched.is_reused);
   EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(CurlTls, ResumesSessionsOfMoreServersThanLibcurlRemembers) {
+  const TlsIdentity good = identity("www.example.test");
+  std::vector<std::unique_ptr<RawServer>> servers;
+  for (int i = 0; i < 12; ++i) {
+    servers.push_back(std::make_unique<RawServer>(always(std::string(kAnswer)), &good));
+  }
+  for (const auto& server : servers) EXPECT_FALSE(fetch(*server, false).is_tls_resumed);
+  for (const auto& server : servers) EXPECT_TRUE(fetch(*server, false).is_tls_resumed);
 }
 
 TEST_F(CurlTls, UsesAConnectionAgain) {

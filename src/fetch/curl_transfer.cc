@@ -39,6 +39,23 @@ HttpProtocol protocol_of(CURL* easy) {
   }
 }
 
+// Whether a fetch through a proxy failed before there was a way to the host.
+bool is_fault_of_proxy(CURL* easy, CURLcode code) {
+  if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_PROXY) {
+    return true;
+  }
+  const auto status = info_of<long>(easy, CURLINFO_HTTP_CONNECTCODE);
+  return status != 0 && (status < 200 || status > 299);
+}
+
+// Whom the last connection was made to.
+Endpoint peer_of(CURL* easy) {
+  const char* const text = info_of<char*>(easy, CURLINFO_PRIMARY_IP);
+  const auto address = IpAddress::parse(text == nullptr ? "" : text);
+  const auto port = info_of<long>(easy, CURLINFO_PRIMARY_PORT);
+  return {address.value_or(IpAddress()), static_cast<std::uint16_t>(port)};
+}
+
 // The status of a status line; 0: there is none.
 int status_of(std::string_view line) {
   const std::size_t space = line.find(' ');
@@ -109,8 +126,8 @@ void CurlTransfer::set_constant_options() {
   set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
   set(CURLOPT_HTTP_TRANSFER_DECODING, 1L);
   set(CURLOPT_BUFFERSIZE, kReadBytes);
-  set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);  // only addresses are "resolved"
-  set(CURLOPT_SHARE, shared_.share);
+  set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);                 // only addresses are "resolved"
+  set(CURLOPT_SSL_SESSIONID_CACHE, 0L);               // we keep sessions ourselves
   set(CURLOPT_CONNECTTIMEOUT_MS, 24L * 3600 * 1000);  // we keep the limits ourselves
   const auto idle =
       duration_cast<std::chrono::seconds>(shared_.real_limit(options.kept_connection_idle_max));
@@ -121,9 +138,7 @@ void CurlTransfer::set_constant_options() {
   set(CURLOPT_SSL_CTX_FUNCTION, &CurlTransfer::on_tls);
   set(CURLOPT_SSL_CTX_DATA, this);
   // Not setting it would take the environment's.
-  const std::string proxy =
-      options.proxy ? fmt::format("http://{}", options.proxy->to_string()) : std::string();
-  set(CURLOPT_PROXY, proxy.c_str());
+  set(CURLOPT_PROXY, "");
   set(CURLOPT_NOPROXY, "");
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 
@@ -160,8 +175,10 @@ bool CurlTransfer::begin(FetchRequest request) {
     fetched_.error = fault;
     return false;
   }
-  fetched_.request_head = request_head_of(request_);
+  fetched_.request_head = kept_head_of(request_);
+  fetched_.is_proxied = is_proxied();
   set_address();
+  set_proxy();
   set_fields();
   if (request_.method == Method::kHead) {
     set(CURLOPT_NOBODY, 1L);
@@ -178,23 +195,30 @@ void CurlTransfer::set_address() {
   const std::string_view scheme = request_.is_https ? "https" : "http";
   const std::string site = fmt::format("{}://{}:{}", scheme, request_.host, request_.port);
   set(CURLOPT_URL, site.c_str());
-  const bool is_proxied = shared_.options.proxy && !request_.is_https;
+  // Other proxies only see a stream of bytes.
+  const bool is_told_all = request_.proxy.starts_with("http") && !request_.is_https;
   const std::string absolute =
-      is_proxied ? fmt::format("{}://{}{}", scheme, host_field_of(request_), request_.target)
-                 : std::string();
+      is_told_all ? fmt::format("{}://{}{}", scheme, host_field_of(request_), request_.target)
+                  : std::string();
   // libcurl would clean the path up.
-  set(CURLOPT_REQUEST_TARGET, is_proxied ? absolute.c_str() : request_.target.c_str());
-  if (is_proxied) {
+  set(CURLOPT_REQUEST_TARGET, is_told_all ? absolute.c_str() : request_.target.c_str());
+  if (is_told_all) {
     const std::size_t begin = name_of(request_.method).size() + 1;
     fetched_.request_head.replace(begin, request_.target.size(), absolute);
   }
   curl_slist_free_all(connect_to_);
   connect_to_ = nullptr;
-  if (!shared_.options.proxy) {
+  if (!is_proxied()) {
     connect_to_ =
         curl_slist_append(nullptr, fmt::format("::{}", request_.address.to_string()).c_str());
   }
   set(CURLOPT_CONNECT_TO, connect_to_);
+}
+
+void CurlTransfer::set_proxy() {
+  if (request_.proxy == proxy_) return;
+  proxy_ = request_.proxy;
+  set(CURLOPT_PROXY, proxy_.c_str());
 }
 
 void CurlTransfer::set_fields() {
@@ -207,7 +231,10 @@ void CurlTransfer::set_fields() {
   };
   // The lines as they stand in the head, behind the request line. libcurl adds none of its own but
   // those that are switched off here.
-  const std::string_view head = fetched_.request_head;
+  const bool has_secrets = std::ranges::any_of(
+      request_.fields, [](const RequestField& field) { return field.is_secret; });
+  const std::string secret_head = has_secrets ? request_head_of(request_) : std::string();
+  const std::string_view head = has_secrets ? secret_head : fetched_.request_head;
   std::size_t begin = head.find("\r\n") + 2;
   bool has_accept = false;
   for (std::size_t end = 0; (end = head.find("\r\n", begin)) != begin; begin = end + 2) {
@@ -218,7 +245,7 @@ void CurlTransfer::set_fields() {
     append(line);
   }
   if (!has_accept) append("Accept:");
-  if (shared_.options.proxy) append("Proxy-Connection:");
+  if (is_proxied()) append("Proxy-Connection:");
   set(CURLOPT_HTTPHEADER, fields_);
 }
 
@@ -360,7 +387,8 @@ int CurlTransfer::on_request(void* self, char* /*ip*/, char* /*local_ip*/, int /
 curl_socket_t CurlTransfer::on_open(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
   auto* const transfer = static_cast<CurlTransfer*>(self);
   const auto ip = IpAddress::from_sockaddr(address->addr);
-  if (!ip || !transfer->shared_.options.policy.allows(*ip)) {
+  const bool is_trusted = ip && transfer->is_proxied();
+  if (!ip || (!is_trusted && !transfer->shared_.options.policy.allows(*ip))) {
     transfer->failure_ = FetchOutcome::kForbiddenAddress;
     transfer->fetched_.error =
         ip ? fmt::format("{} is {}", ip->to_string(), name_of(range_of(*ip))) : "no IP address";
@@ -379,7 +407,10 @@ curl_socket_t CurlTransfer::on_open(void* self, curlsocktype /*purpose*/, curl_s
 CURLcode CurlTransfer::on_tls(CURL* /*easy*/, void* tls_context, void* self) {
   auto* const transfer = static_cast<CurlTransfer*>(self);
   transfer->tls_ns_ = transfer->shared_.clock.nanoseconds();
-  X509_STORE* const store = ::SSL_CTX_get_cert_store(static_cast<SSL_CTX*>(tls_context));
+  auto* const context = static_cast<SSL_CTX*>(tls_context);
+  const FetchRequest& request = transfer->request_;
+  transfer->shared_.sessions.use(context, fmt::format("{}:{}", request.host, request.port));
+  X509_STORE* const store = ::SSL_CTX_get_cert_store(context);
   // The store outlives the connection, and takes no certificate twice.
   for (const Certificate& certificate : transfer->shared_.extra_certificates) {
     ::X509_STORE_add_cert(store, certificate.get());
@@ -402,7 +433,7 @@ Fetched CurlTransfer::finish(CURLcode code) {
   }
   const bool is_connected = requested_ns_ != 0 || tls_ns_ != 0;
   if (is_connected) {
-    fetched_.connected = shared_.options.proxy.value_or(request_.address);
+    fetched_.connected = is_proxied() ? peer_of(easy_) : request_.address;
     fetched_.is_reused = info_of<long>(easy_, CURLINFO_NUM_CONNECTS) == 0;
     fetched_.protocol = protocol_of(easy_);
   }
@@ -457,6 +488,7 @@ FetchOutcome CurlTransfer::connect_outcome() const {
 }
 
 FetchOutcome CurlTransfer::outcome_of(CURLcode code) const {
+  if (is_proxied() && is_fault_of_proxy(easy_, code)) return FetchOutcome::kProxyFailure;
   switch (code) {
     case CURLE_COULDNT_CONNECT: return connect_outcome();
     case CURLE_OPERATION_TIMEDOUT: return FetchOutcome::kConnectTimeout;

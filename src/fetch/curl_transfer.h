@@ -18,6 +18,7 @@
 #include "env/clock.h"
 #include "fetch/curl_http_client.h"
 #include "fetch/http_client.h"
+#include "fetch/tls_sessions.h"
 
 struct x509_st;
 
@@ -37,7 +38,7 @@ base::Result<std::vector<Certificate>> parse_certificates(std::string_view pem);
 struct CurlShared {
   const env::Clock& clock;
   const CurlOptions options;
-  CURLSH* share = nullptr;  // TLS sessions
+  TlsSessions sessions;
   std::vector<Certificate> extra_certificates;
 
   std::uint64_t bodies_bytes = 0;    // of transfers in flight
@@ -82,7 +83,9 @@ class CurlTransfer {
   template <typename T>
   void set(CURLoption option, T value);
   void set_address();
+  void set_proxy();
   void set_fields();
+  bool is_proxied() const { return !request_.proxy.empty(); }
 
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
@@ -105,6 +108,7 @@ class CurlTransfer {
   curl_slist* fields_ = nullptr;
   curl_slist* connect_to_ = nullptr;
   std::array<char, CURL_ERROR_SIZE> error_{};
+  std::string proxy_;  // that the handle is set to
 
   FetchRequest request_;
   Fetched fetched_;

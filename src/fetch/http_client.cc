@@ -87,17 +87,27 @@ std::string host_field_of(const FetchRequest& request) {
   return request.port == own_port ? request.host : fmt::format("{}:{}", request.host, request.port);
 }
 
-std::string request_head_of(const FetchRequest& request) {
+namespace {
+
+std::string head_of(const FetchRequest& request, bool hides_secrets) {
   std::string head;
   head.reserve(128 + request.host.size() + request.target.size() + request.user_agent.size() +
                64 * request.fields.size());
   head.append(name_of(request.method)).append(" ").append(request.target).append(" HTTP/1.1\r\n");
   append_line("Host", host_field_of(request), &head);
   if (!request.user_agent.empty()) append_line("User-Agent", request.user_agent, &head);
-  for (const RequestField& field : request.fields) append_line(field.name, field.value, &head);
+  for (const RequestField& field : request.fields) {
+    append_line(field.name, field.is_secret && hides_secrets ? "(hidden)" : field.value, &head);
+  }
   head.append("\r\n");
   return head;
 }
+
+}  // namespace
+
+std::string request_head_of(const FetchRequest& request) { return head_of(request, false); }
+
+std::string kept_head_of(const FetchRequest& request) { return head_of(request, true); }
 
 std::string_view fault_of(const FetchRequest& request) {
   if (request.host.empty() || !is_printable(request.host)) return "the host cannot be asked for";

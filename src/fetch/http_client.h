@@ -24,6 +24,7 @@ std::string_view name_of(Method method);  // "GET"
 struct RequestField {
   std::string name;
   std::string value;
+  bool is_secret = false;  // sent, and not shown in Fetched::request_head
 
   friend bool operator==(const RequestField&, const RequestField&) = default;
 };
@@ -53,6 +54,9 @@ struct FetchRequest {
   std::uint16_t port = 80;   // of the URL
   std::string target = "/";  // path and query, sent as it is
   Endpoint address;          // where to connect; the host's name is asked of nobody
+  // "http://192.0.2.1:3128", "socks5h://user:password@proxy.example:1080": who is asked to connect
+  // to the host by its name; `address` is then not used. Empty: nobody.
+  std::string proxy;
   Method method = Method::kGet;
   std::string user_agent;            // empty: none is sent
   std::vector<RequestField> fields;  // further lines, in this order: Accept, If-None-Match ...
@@ -79,7 +83,7 @@ enum class FetchOutcome : std::uint8_t {
   kHeadTooLarge,
   kTooManyLines,
   kBadRequest,    // a host or target that cannot be asked for; nothing was sent
-  kProxyFailure,  // the proxy refused
+  kProxyFailure,  // the proxy cannot be reached, or refused
   kCancelled,
   kLocalFailure,  // our machine's: no sockets, no memory. Says nothing of the server
 };
@@ -126,6 +130,7 @@ struct Fetched {
   bool has_trailers = false;  // fields came behind the body; they are not kept
 
   std::optional<Endpoint> connected;  // nullopt: no connection was made
+  bool is_proxied = false;            // `connected` is the proxy's
   bool is_reused = false;             // an earlier connection served
   FetchTimes times;
   HttpProtocol protocol = HttpProtocol::kUnknown;
@@ -163,6 +168,8 @@ class HttpClient {
 // The head as it is sent: request line, Host, User-Agent, the fields. NUL, CR and LF in values
 // become spaces, so that no value can add a line.
 std::string request_head_of(const FetchRequest& request);
+// As it may be kept: the same, with "(hidden)" for the values of secret fields.
+std::string kept_head_of(const FetchRequest& request);
 
 // "example.org", with ":8080" unless the port is the scheme's own.
 std::string host_field_of(const FetchRequest& request);

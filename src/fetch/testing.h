@@ -77,11 +77,11 @@ class RawConnection {
     }
   }
 
- private:
   bool read_byte(char* c) {
     return (tls_ != nullptr ? ssize_t{::SSL_read(tls_, c, 1)} : ::recv(handle_, c, 1, 0)) == 1;
   }
 
+ private:
   int handle_;
   SSL* tls_;
 };

@@ -1,6 +1,6 @@
 #include "flow/checkpoint.h"
 
-#include "base/hash.h"
+#include "env/block_file.h"
 #include "flow/codec.h"
 
 namespace meguri::flow {
@@ -12,51 +12,49 @@ using base::Status;
 
 namespace {
 
-constexpr std::uint32_t kMagic = 0x4b43474d;  // "MGCK"
-constexpr std::uint32_t kVersion = 1;
+constexpr env::BlockKind kKind = env::block_kind("MGCK");
+constexpr std::uint32_t kVersion = 2;
 
 std::string path_in(const std::string& state_dir) { return state_dir + "/checkpoint"; }
 
 }  // namespace
 
 std::string Checkpoint::encode() const {
-  std::string out;
-  put_fixed(out, kMagic);
-  put_fixed(out, kVersion);
-  put_fixed(out, epoch);
-  put_fixed(out, static_cast<std::uint32_t>(states.size()));
+  env::Block block;
+  put_fixed(block.out(), kVersion);
   for (const auto& [label, state] : states) {
-    put_text(out, label);
-    put_text(out, state);
+    put_text(block.out(), label);
+    put_text(block.out(), state);
   }
-  put_fixed(out, base::hash64(out));
-  return out;
+  return std::string(block.seal(kKind, static_cast<std::uint32_t>(states.size()), epoch));
 }
 
 Result<Checkpoint> Checkpoint::decode(std::string_view bytes) {
-  const auto damaged = fail(ErrorCode::kCorrupt, "the checkpoint is damaged");
-  if (bytes.size() < sizeof(std::uint64_t)) return damaged;
-  std::string_view sum = bytes.substr(bytes.size() - sizeof(std::uint64_t));
-  bytes.remove_suffix(sizeof(std::uint64_t));
-  std::uint64_t expected = 0;
-  if (!take_fixed(sum, expected) || expected != base::hash64(bytes)) return damaged;
-  std::uint32_t magic = 0;
+  env::BlockView block;
+  const env::BlockState found = env::read_block(bytes, kKind, block);
+  if (found != env::BlockState::kWhole) {
+    return fail(ErrorCode::kCorrupt, "the checkpoint is damaged: {}", env::describe(found));
+  }
+  const auto damaged =
+      fail(ErrorCode::kCorrupt, "the checkpoint is damaged: it holds something else");
+  std::string_view rest = block.payload;
   std::uint32_t version = 0;
-  std::uint32_t count = 0;
-  Checkpoint checkpoint;
-  if (!take_fixed(bytes, magic) || magic != kMagic || !take_fixed(bytes, version)) return damaged;
+  if (!take_fixed(rest, version)) return damaged;
   if (version != kVersion) {
     return fail(ErrorCode::kUnsupported, "the checkpoint has version {}, this program reads {}",
                 version, kVersion);
   }
-  if (!take_fixed(bytes, checkpoint.epoch) || !take_fixed(bytes, count)) return damaged;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  Checkpoint checkpoint;
+  checkpoint.epoch = block.number;
+  for (std::uint32_t i = 0; i < block.count; ++i) {
     std::string_view label;
     std::string_view state;
-    if (!take_text(bytes, label) || !take_text(bytes, state)) return damaged;
+    if (!take_text(rest, label) || !take_text(rest, state)) return damaged;
     checkpoint.states.emplace(label, state);
   }
-  if (!bytes.empty()) return damaged;
+  const bool is_all =
+      rest.empty() && block.payload.data() + block.payload.size() == bytes.data() + bytes.size();
+  if (!is_all) return damaged;
   return checkpoint;
 }
 

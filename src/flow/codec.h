@@ -7,11 +7,11 @@
 //   };
 #pragma once
 
-#include <array>
 #include <concepts>
-#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/bytes.h"
 
 namespace meguri::flow {
 
@@ -24,43 +24,10 @@ concept Encodable = requires(const T& item, T& target, std::string& out, std::st
   { Codec<T>::decode(bytes, target) } -> std::same_as<bool>;
 };
 
-// Little-endian integers of fixed width, the alphabet of every flow file.
-template <std::unsigned_integral T>
-void put_fixed(std::string& out, T value) {
-  std::array<char, sizeof(T)> bytes;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    bytes[i] = static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
-  }
-  out.append(bytes.data(), bytes.size());
-}
-
-// Takes an integer off the front of `bytes`; false, and nothing taken, if they are too few.
-template <std::unsigned_integral T>
-bool take_fixed(std::string_view& bytes, T& value) {
-  if (bytes.size() < sizeof(T)) return false;
-  std::uint64_t read = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    read |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  value = static_cast<T>(read);
-  bytes.remove_prefix(sizeof(T));
-  return true;
-}
-
-// A string with its length before it.
-inline void put_text(std::string& out, std::string_view text) {
-  put_fixed(out, static_cast<std::uint32_t>(text.size()));
-  out += text;
-}
-
-inline bool take_text(std::string_view& bytes, std::string_view& text) {
-  std::string_view rest = bytes;
-  std::uint32_t length = 0;
-  if (!take_fixed(rest, length) || rest.size() < length) return false;
-  text = rest.substr(0, length);
-  bytes = rest.substr(length);
-  return true;
-}
+using base::put_fixed;
+using base::put_text;
+using base::take_fixed;
+using base::take_text;
 
 template <std::unsigned_integral T>
 struct Codec<T> {

@@ -17,7 +17,7 @@ using base::Status;
 Engine::Engine(Graph graph, EngineOptions options)
     : graph_(std::move(graph)), options_(std::move(options)) {
   CHECK(options_.clock != nullptr);
-  services_ = {options_.clock, options_.files, options_.state_dir};
+  services_ = {options_.clock, options_.files, options_.state_dir, options_.counts_cpu};
 }
 
 Engine::~Engine() = default;
@@ -95,6 +95,9 @@ Status Engine::restore() {
   RETURN_IF_ERROR(options_.files->make_dirs(options_.state_dir));
   ASSIGN_OR_RETURN(const Checkpoint checkpoint,
                    Checkpoint::load(*options_.files, options_.state_dir));
+  // Whoever wrote it may have ended before its name was safe, and what only an earlier one needs is
+  // about to be removed.
+  RETURN_IF_ERROR(options_.files->sync_dir(options_.state_dir));
   durable_epoch_ = last_begun_ = checkpoint.epoch;
   for_each_instance([&](Instance& instance) { instance.set_epoch(checkpoint.epoch); });
   for (const auto& [label, state] : checkpoint.states) {
@@ -158,6 +161,7 @@ base::Ticks Engine::epoch_due() const {
 void Engine::begin_epoch() {
   const EpochId epoch = durable_epoch() + 1;
   epoch_requested_ = false;
+  epoch_began_ns_ = clock().nanoseconds();
   {
     const MutexLock lock(mutex_);
     next_ = {epoch, {}};
@@ -198,6 +202,8 @@ void Engine::conclude_epoch() {
     }
   }
   last_epoch_ms_ = clock().ticks().ms();
+  epochs_ns_ += clock().nanoseconds() - epoch_began_ns_;
+  ++epochs_;
   durable_epoch_ = checkpoint.epoch;
   for_each_instance([&](Instance& instance) { instance.say_durable(checkpoint.epoch); });
   epoch_begun_ = false;
@@ -238,10 +244,13 @@ base::Error Engine::stuck() const {
 Metrics Engine::metrics() const {
   Metrics metrics;
   metrics.durable_epoch = durable_epoch();
+  metrics.epochs = epochs_;
+  metrics.epoch_seconds = static_cast<double>(epochs_ns_) / 1e9;
   for_each_instance([&](const Instance& instance) {
     const InstanceCounters& c = instance.counters();
     metrics.instances.push_back({instance.label(), c.items_in, c.items_out, c.runs, c.runs_full,
-                                 c.backlog, static_cast<double>(c.busy_ns) / 1e9});
+                                 c.backlog, static_cast<double>(c.busy_ns) / 1e9,
+                                 static_cast<double>(c.cpu_ns) / 1e9});
   });
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const EdgeSpec& spec = graph_.edges()[i];

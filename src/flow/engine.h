@@ -26,6 +26,7 @@ struct EngineOptions {
   std::string state_dir = {};
   base::Duration epoch_every{};  // zero: an epoch ends only when it is asked for
   std::uint64_t seed = 1;
+  bool counts_cpu = false;  // fills InstanceMetrics::cpu_seconds, at two system calls a run
 };
 
 struct InstanceMetrics {
@@ -36,6 +37,7 @@ struct InstanceMetrics {
   std::uint64_t runs_full = 0;  // runs that ended because an output was full
   std::uint64_t backlog = 0;    // items the module holds
   double busy_seconds = 0;
+  double cpu_seconds = 0;  // where the engine counts them, with a poller's poll()
 };
 
 struct EdgeMetrics {
@@ -51,6 +53,9 @@ struct Metrics {
   std::vector<InstanceMetrics> instances;
   std::vector<EdgeMetrics> edges;
   EpochId durable_epoch = kNoEpoch;
+  // Since the start.
+  std::uint64_t epochs = 0;
+  double epoch_seconds = 0;  // from their begin to their checkpoint
 };
 
 // Life: start(); then run_until_quiet(), run_for() and end_epoch() as often as wanted; then
@@ -160,6 +165,9 @@ class Engine : protected Host {
   std::atomic<EpochId> last_begun_{kNoEpoch};
   std::atomic<EpochId> durable_epoch_{kNoEpoch};
   std::atomic<std::int64_t> last_epoch_ms_{0};  // by the monotonic clock
+  std::atomic<std::int64_t> epoch_began_ns_{0};
+  std::atomic<std::int64_t> epochs_ns_{0};  // what all of this process took
+  std::atomic<std::uint64_t> epochs_{0};
 
   mutable base::Mutex mutex_;
   base::Status status_ GUARDED_BY(mutex_);

@@ -127,15 +127,17 @@ TEST_P(EpochThreads, StoppedAnywhereTheGraphGoesOnFromTheLastEpoch) {
   }
 }
 
+// Of a world that did nothing, in "state".
+void leave_checkpoint(env::FileSystem& files) {
+  World world;
+  AnyEngine engine(EngineKind::kSimulation, world.graph(), {.files = &files, .state_dir = "state"});
+  ASSERT_TRUE(engine->start());
+  ASSERT_TRUE(engine->drain());
+}
+
 TEST(Epoch, CheckpointOfAnotherGraphIsRefused) {
   env::MemoryFileSystem files;
-  World world;
-  {
-    AnyEngine engine(EngineKind::kSimulation, world.graph(),
-                     {.files = &files, .state_dir = "state"});
-    ASSERT_TRUE(engine->start());
-    ASSERT_TRUE(engine->drain());
-  }
+  leave_checkpoint(files);
   Graph graph;
   graph.add<Source>("other", {}, 1);
   AnyEngine engine(EngineKind::kSimulation, std::move(graph),
@@ -147,13 +149,7 @@ TEST(Epoch, CheckpointOfAnotherGraphIsRefused) {
 
 TEST(Epoch, DamagedCheckpointIsSaid) {
   env::MemoryFileSystem files;
-  World world;
-  {
-    AnyEngine engine(EngineKind::kSimulation, world.graph(),
-                     {.files = &files, .state_dir = "state"});
-    ASSERT_TRUE(engine->start());
-    ASSERT_TRUE(engine->drain());
-  }
+  leave_checkpoint(files);
   const std::uint64_t bits = 8 * *files.size("state/checkpoint");
   for (std::uint64_t bit = 0; bit < bits; bit += 97) {
     ASSERT_TRUE(files.flip_bit("state/checkpoint", bit));

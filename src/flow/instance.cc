@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "env/cpu_time.h"
 
 namespace meguri::flow {
 
@@ -106,6 +107,7 @@ void Instance::say_durable(EpochId epoch) {
 bool Instance::run(std::size_t budget, env::Random* order) {
   state_.fetch_and(~kNoticed, std::memory_order_acq_rel);
   run_began_ns_ = services_.clock->nanoseconds();
+  const std::int64_t cpu_began = cpu_now();
   bool more = false;
   last_run_items_ = 0;
   const auto status = guarded([&]() -> base::Status {
@@ -122,7 +124,18 @@ bool Instance::run(std::size_t budget, env::Random* order) {
   counters_.busy_ns.store(counters_.busy_ns.load(std::memory_order_relaxed) +
                               services_.clock->nanoseconds() - run_began_ns_,
                           std::memory_order_relaxed);
+  count_cpu(cpu_began);
   return more;
+}
+
+std::int64_t Instance::cpu_now() const {
+  return services_.counts_cpu ? env::thread_cpu_nanoseconds() : 0;
+}
+
+void Instance::count_cpu(std::int64_t began) {
+  if (!services_.counts_cpu) return;
+  counters_.cpu_ns.store(counters_.cpu_ns.load(std::memory_order_relaxed) + cpu_now() - began,
+                         std::memory_order_relaxed);
 }
 
 bool Instance::step(std::size_t budget, env::Random* order) {
@@ -141,6 +154,7 @@ bool Instance::out_of_time() const {
 }
 
 void Instance::poll(base::Duration wait) {
+  const std::int64_t cpu_began = cpu_now();
   const auto status = guarded([&]() -> base::Status {
     if (!output().full()) module_->poll(wait);
     flush();
@@ -148,6 +162,7 @@ void Instance::poll(base::Duration wait) {
     return {};
   });
   if (!status) host_.failed(status.error());
+  count_cpu(cpu_began);
 }
 
 void Instance::flush() {

@@ -41,6 +41,7 @@ struct InstanceCounters {
   std::atomic<std::uint64_t> runs_full{0};  // ended because an output was full
   std::atomic<std::uint64_t> backlog{0};    // items the module holds
   std::atomic<std::int64_t> busy_ns{0};
+  std::atomic<std::int64_t> cpu_ns{0};  // counted where Services say so
 };
 
 class Instance {
@@ -134,6 +135,8 @@ class Instance {
   void begin_epoch(EpochId epoch);
   void send_markers(EpochId epoch);
   void flush();
+  std::int64_t cpu_now() const;
+  void count_cpu(std::int64_t began);
   bool can_take() const { return !output().full() || spills_; }
 
   const Identity identity_;

@@ -33,6 +33,7 @@ struct Services {
   const env::Clock* clock = nullptr;
   env::FileSystem* files = nullptr;  // null where the graph keeps nothing on disk
   std::string state_dir;             // the folder for spill files and the checkpoint
+  bool counts_cpu = false;           // of each instance, for the metrics
 };
 
 // Wakes an instance from any thread: it is run soon and its produce() called. May outlive nothing:
@@ -133,6 +134,9 @@ class Module {
   virtual bool spills() const { return false; }
   virtual void begin_epoch(EpochId /*epoch*/) {}
 
+  template <typename Class, typename T, auto Handler>
+  static std::size_t deliver(void* module, T* items, std::size_t n);
+
   OutputState output_;
   std::size_t place_ = 0;
   Instance* instance_ = nullptr;
@@ -150,6 +154,19 @@ struct HandlerTraits<void (C::*)(T&&)> {
 
 }  // namespace internal
 
+// The loop is made per handler, so that the handler can be inlined into it. The class is a
+// parameter too: by a handler alone GCC 12 takes classes of equal names in anonymous namespaces
+// for one.
+template <typename Class, typename T, auto Handler>
+std::size_t Module::deliver(void* module, T* items, std::size_t n) {
+  auto* self = static_cast<Class*>(module);
+  const OutputState& output = static_cast<Module*>(self)->output_;
+  const bool always = static_cast<Module*>(self)->spills();
+  std::size_t i = 0;
+  while (i < n && (always || !output.full())) (self->*Handler)(std::move(items[i++]));
+  return i;
+}
+
 template <auto Handler, auto KeyOf>
 auto Module::in(std::string name) {
   using Traits = internal::HandlerTraits<decltype(Handler)>;
@@ -157,18 +174,7 @@ auto Module::in(std::string name) {
   using T = typename Traits::Item;
   typename EdgeEnd<T>::Key key = nullptr;
   if constexpr (!std::is_null_pointer_v<decltype(KeyOf)>) key = KeyOf;
-  // The loop is made per handler, so that the handler can be inlined into it.
-  return In<T>(
-      std::move(name), static_cast<Class*>(this),
-      [](void* module, T* items, std::size_t n) {
-        auto* self = static_cast<Class*>(module);
-        const OutputState& output = static_cast<Module*>(self)->output_;
-        const bool always = static_cast<Module*>(self)->spills();
-        std::size_t i = 0;
-        while (i < n && (always || !output.full())) (self->*Handler)(std::move(items[i++]));
-        return i;
-      },
-      key);
+  return In<T>(std::move(name), static_cast<Class*>(this), &deliver<Class, T, Handler>, key);
 }
 
 }  // namespace meguri::flow

@@ -110,7 +110,7 @@ class Spill final : public Module {
       if (block.bytes() < kBlockBytes && i + 1 < head_.size()) continue;
       RETURN_IF_ERROR(log_->append_read(block));
       saved_ = block.end();
-      block = SpillBlock(block.end());
+      block.restart(saved_);
     }
     return {};
   }
@@ -119,7 +119,7 @@ class Spill final : public Module {
     if (tail_.empty()) return {};
     RETURN_IF_ERROR(save_head());
     RETURN_IF_ERROR(log_->append(tail_));
-    tail_ = SpillBlock(next_);
+    tail_.restart(next_);
     return {};
   }
 
@@ -137,7 +137,7 @@ class Spill final : public Module {
       head_first_ = next_;  // what is missing was damaged, and has been said
       return {};
     }
-    const SpillBlock block = std::exchange(tail_, SpillBlock(next_));
+    SpillBlock block = std::exchange(tail_, SpillBlock(next_));
     if (saving_) {
       RETURN_IF_ERROR(log_->append_read(block));
       saved_ = block.end();

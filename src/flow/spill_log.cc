@@ -1,13 +1,9 @@
 #include "flow/spill_log.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "flow/codec.h"
 
@@ -20,53 +16,8 @@ using base::Status;
 
 namespace {
 
-// A block on disk: magic, payload length, record count, number of the first record, hash of the
-// payload, hash of this header.
-constexpr std::uint32_t kMagic = 0x4c53474d;  // "MGSL"
-constexpr std::size_t kHeaderBytes = 40;
+constexpr env::BlockKind kKind = env::block_kind("MGSL");
 constexpr std::string_view kSuffix = ".spill";
-
-struct Header {
-  std::uint64_t length = 0;
-  std::uint32_t count = 0;
-  std::uint64_t first = 0;
-  std::uint64_t payload_hash = 0;
-};
-
-std::string encode_header(const Header& header) {
-  std::string out;
-  put_fixed(out, kMagic);
-  put_fixed(out, header.count);
-  put_fixed(out, header.length);
-  put_fixed(out, header.first);
-  put_fixed(out, header.payload_hash);
-  put_fixed(out, base::hash64(out));
-  return out;
-}
-
-std::optional<Header> decode_header(std::string_view bytes) {
-  if (bytes.size() != kHeaderBytes) return std::nullopt;
-  const std::uint64_t expected = base::hash64(bytes.substr(0, kHeaderBytes - 8));
-  std::uint32_t magic = 0;
-  std::uint64_t hash = 0;
-  Header header;
-  const bool whole = take_fixed(bytes, magic) && take_fixed(bytes, header.count) &&
-                     take_fixed(bytes, header.length) && take_fixed(bytes, header.first) &&
-                     take_fixed(bytes, header.payload_hash) && take_fixed(bytes, hash);
-  if (!whole || magic != kMagic || hash != expected || header.count == 0 ||
-      header.length > SpillLog::kBlockBytesMax) {
-    return std::nullopt;
-  }
-  return header;
-}
-
-std::optional<std::uint64_t> segment_number(std::string_view name) {
-  if (name.size() != 16 + kSuffix.size() || !name.ends_with(kSuffix)) return std::nullopt;
-  std::uint64_t first = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + 16, first, 16);
-  if (error != std::errc() || end != name.data() + 16) return std::nullopt;
-  return first;
-}
 
 }  // namespace
 
@@ -88,8 +39,14 @@ std::optional<SpillMark> SpillMark::decode(std::string_view bytes) {
 }
 
 void SpillBlock::add(std::string_view record) {
-  put_text(payload_, record);
+  put_text(block_.out(), record);
   ++count_;
+}
+
+void SpillBlock::restart(std::uint64_t first) {
+  first_ = first;
+  count_ = 0;
+  block_.clear();
 }
 
 bool SpillBlock::take_record(std::string_view& rest, std::string_view& record) {
@@ -97,7 +54,7 @@ bool SpillBlock::take_record(std::string_view& rest, std::string_view& record) {
 }
 
 std::string SpillLog::path_of(std::uint64_t first) const {
-  return fmt::format("{}/{:016x}{}", dir_, first, kSuffix);
+  return env::numbered_path(dir_, first, kSuffix);
 }
 
 Result<std::unique_ptr<SpillLog>> SpillLog::open(env::FileSystem& files, std::string dir,
@@ -114,7 +71,8 @@ Status SpillLog::recover(const std::optional<SpillMark>& mark) {
   end_ = read_until_ = at.read;
   ASSIGN_OR_RETURN(const auto names, files_.list(dir_));
   for (const std::string& name : names) {  // sorted, so in order of their records
-    if (const auto first = segment_number(name)) RETURN_IF_ERROR(keep_segment(*first, at));
+    const auto first = env::number_of_name(name, kSuffix);
+    if (first) RETURN_IF_ERROR(keep_segment(*first, at));
   }
   const bool found = !segments_.empty() && segments_.back().first == at.segment;
   if (at.segment_bytes > 0 && !found) {
@@ -162,23 +120,20 @@ Status SpillLog::open_segment(std::uint64_t first) {
   return {};
 }
 
-Status SpillLog::append(const SpillBlock& block) {
+Status SpillLog::append(SpillBlock& block) {
   CHECK(block.first() >= end_ && !block.empty(), "spilled records must come in order");
   if (!writer_ || segments_.back().bytes >= segment_bytes_) {
     RETURN_IF_ERROR(open_segment(block.first()));
   }
-  std::string bytes = encode_header({block.bytes(), static_cast<std::uint32_t>(block.count_),
-                                     block.first(), base::hash64(block.payload_)});
-  bytes += block.payload_;
-  RETURN_IF_ERROR(writer_->append(bytes));
-  segments_.back().bytes += bytes.size();
+  RETURN_IF_ERROR(writer_->append(block.block_.seal(kKind, block.count_, block.first())));
+  segments_.back().bytes += block.bytes();
   segments_.back().end = block.end();
   if (drained()) read_until_ = block.first();
   end_ = block.end();
   return {};
 }
 
-Status SpillLog::append_read(const SpillBlock& block) {
+Status SpillLog::append_read(SpillBlock& block) {
   CHECK(drained(), "unread records come before these");
   RETURN_IF_ERROR(append(block));
   read_until_ = end_;
@@ -219,21 +174,21 @@ Result<std::optional<SpillBlock>> SpillLog::read_block(Segment& segment) {
   if (!reader_) {
     ASSIGN_OR_RETURN(reader_, files_.open_read(path_of(segment.first)));
   }
-  std::string bytes;
-  RETURN_IF_ERROR(reader_->read_at(read_offset_, kHeaderBytes, &bytes));
-  const auto header = decode_header(bytes);
-  if (!header || read_offset_ + kHeaderBytes + header->length > segment.bytes) {
-    skip_segment(segment, "header");
+  SpillBlock block;
+  env::BlockView view;
+  ASSIGN_OR_RETURN(const env::BlockState state,
+                   block.block_.read(*reader_, kKind, read_offset_, segment.bytes, view));
+  if (state != env::BlockState::kWhole && state != env::BlockState::kDamaged) {
+    skip_segment(segment, state);
     read_offset_ = segment.bytes;
     read_until_ = segment.end;
     return std::optional<SpillBlock>();
   }
-  SpillBlock block(header->first);
-  block.count_ = header->count;
-  RETURN_IF_ERROR(reader_->read_at(read_offset_ + kHeaderBytes, header->length, &block.payload_));
-  read_offset_ += kHeaderBytes + header->length;
+  block.first_ = view.number;
+  block.count_ = view.count;
+  read_offset_ += block.bytes();
   read_until_ = block.end();
-  const bool whole = base::hash64(block.payload_) == header->payload_hash &&
+  const bool whole = state == env::BlockState::kWhole && !block.empty() &&
                      block.for_each([](std::uint64_t, std::string_view) {});
   if (whole) return block;
   damage_.records_damaged += block.count_;
@@ -242,11 +197,11 @@ Result<std::optional<SpillBlock>> SpillLog::read_block(Segment& segment) {
   return std::optional<SpillBlock>();
 }
 
-void SpillLog::skip_segment(const Segment& segment, std::string_view why) {
+void SpillLog::skip_segment(const Segment& segment, env::BlockState why) {
   const std::uint64_t lost = segment.end - std::max(read_until_, segment.first);
   damage_.records_damaged += lost;
   base::log_error("skipped the rest of a damaged file of spilled items",
-                  {{"file", path_of(segment.first)}, {"items", lost}, {"damaged", why}});
+                  {{"file", path_of(segment.first)}, {"items", lost}, {"why", env::describe(why)}});
 }
 
 Status SpillLog::release_before(std::uint64_t number) {

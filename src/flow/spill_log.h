@@ -1,4 +1,4 @@
-// SpillLog: the files behind a spilling edge: blocks of records, numbered, checksummed, in order.
+// SpillLog: the files behind a spilling edge: blocks of records, numbered, in order.
 // The format is described in docs/formats/spill.md.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/block_file.h"
 #include "env/file_system.h"
 
 namespace meguri::flow {
@@ -37,15 +38,16 @@ class SpillBlock {
 
   void add(std::string_view record);
   void renumber(std::uint64_t first) { first_ = first; }
+  void restart(std::uint64_t first);  // empty again, with the memory it has
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return first_ + count_; }
   bool empty() const { return count_ == 0; }
-  std::size_t bytes() const { return payload_.size(); }
+  std::size_t bytes() const { return block_.size(); }  // as on disk
 
   // Calls `use(number, bytes)` for each record, in order; false if the bytes are no such block.
   template <typename Use>
   bool for_each(Use use) const {
-    std::string_view rest = payload_;
+    std::string_view rest = block_.payload();
     for (std::uint64_t number = first_; number < end(); ++number) {
       std::string_view record;
       if (!take_record(rest, record)) return false;
@@ -59,8 +61,8 @@ class SpillBlock {
   static bool take_record(std::string_view& rest, std::string_view& record);
 
   std::uint64_t first_;
-  std::uint64_t count_ = 0;
-  std::string payload_;
+  std::uint32_t count_ = 0;
+  env::Block block_;
 };
 
 // What was found wrong with the files. Unacknowledged bytes are cut; damaged blocks are skipped.
@@ -73,7 +75,6 @@ struct SpillDamage {
 class SpillLog {
  public:
   static constexpr std::size_t kSegmentBytes = 64U << 20U;
-  static constexpr std::size_t kBlockBytesMax = 256U << 20U;  // a longer block is a damaged one
 
   // Opens the log in folder `dir`, which is made if missing, as it stood at `mark`; whatever came
   // after the mark is cut. Without a mark it starts empty.
@@ -81,10 +82,11 @@ class SpillLog {
                                                       const std::optional<SpillMark>& mark,
                                                       std::size_t segment_bytes = kSegmentBytes);
 
-  base::Status append(const SpillBlock& block);
+  // The block is only sealed: it holds what it held.
+  base::Status append(SpillBlock& block);
   // Appends a block whose records the caller still has: read_next() passes over it. Only while
   // drained().
-  base::Status append_read(const SpillBlock& block);
+  base::Status append_read(SpillBlock& block);
   base::Status sync();  // all that was appended, and the names of its files
 
   // The next block in order, or nullopt when all were read. A block may begin before the mark's
@@ -116,7 +118,7 @@ class SpillLog {
   base::Status keep_segment(std::uint64_t first, const SpillMark& mark);
   base::Status open_segment(std::uint64_t first);
   base::Result<std::optional<SpillBlock>> read_block(Segment& segment);
-  void skip_segment(const Segment& segment, std::string_view why);
+  void skip_segment(const Segment& segment, env::BlockState why);
   std::string path_of(std::uint64_t first) const;
 
   env::FileSystem& files_;

@@ -1,6 +1,5 @@
 #include "flow/spill_log.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing.h"
 #include "env/faulty_file_system.h"
 #include "env/memory_file_system.h"
 #include "env/random.h"
@@ -21,6 +21,9 @@ SpillBlock block_of(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) block.add("record " + std::to_string(first + i));
   return block;
 }
+
+base::Status append(SpillLog& log, SpillBlock block) { return log.append(block); }
+base::Status append_read(SpillLog& log, SpillBlock block) { return log.append_read(block); }
 
 // Numbers of all records from the reader's place on; checks that each holds what it should.
 std::vector<std::uint64_t> read_all(SpillLog& log) {
@@ -46,11 +49,11 @@ TEST(SpillLog, ReturnsRecordsInOrderOverSegments) {
   env::MemoryFileSystem files;
   auto log = SpillLog::open(files, "d", std::nullopt, /*segment_bytes=*/200);
   ASSERT_TRUE(log);
-  for (std::uint64_t n = 0; n < 100; n += 5) ASSERT_TRUE((*log)->append(block_of(n, 5)));
+  for (std::uint64_t n = 0; n < 100; n += 5) ASSERT_TRUE(append(**log, block_of(n, 5)));
   EXPECT_GT(files.list("d")->size(), 5U);
   EXPECT_EQ(read_all(**log), range(0, 100));
   EXPECT_TRUE((*log)->drained());
-  ASSERT_TRUE((*log)->append(block_of(100, 3)));
+  ASSERT_TRUE(append(**log, block_of(100, 3)));
   EXPECT_FALSE((*log)->drained());
   EXPECT_EQ(read_all(**log), range(100, 103));
 }
@@ -65,11 +68,7 @@ TEST(SpillLog, WritesTheDocumentedBytes) {
   ASSERT_TRUE((*log)->append(block));
   const auto bytes = env::read_file(files, "d/0000000000000007.spill");
   ASSERT_TRUE(bytes);
-  std::string hex;
-  for (const char c : *bytes) {
-    hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  }
-  EXPECT_EQ(hex,
+  EXPECT_EQ(base::hex_of(*bytes),
             "4d47534c"
             "01000000"
             "0600000000000000"
@@ -84,10 +83,10 @@ TEST(SpillLog, PassesOverBlocksThatWereNeverUnread) {
   env::MemoryFileSystem files;
   auto log = SpillLog::open(files, "d", std::nullopt, 200);
   ASSERT_TRUE(log);
-  ASSERT_TRUE((*log)->append_read(block_of(0, 5)));
-  ASSERT_TRUE((*log)->append_read(block_of(5, 5)));
+  ASSERT_TRUE(append_read(**log, block_of(0, 5)));
+  ASSERT_TRUE(append_read(**log, block_of(5, 5)));
   EXPECT_TRUE((*log)->drained());
-  ASSERT_TRUE((*log)->append(block_of(12, 5)));  // 10 and 11 went by in memory
+  ASSERT_TRUE(append(**log, block_of(12, 5)));  // 10 and 11 went by in memory
   EXPECT_EQ(read_all(**log), range(12, 17));
 }
 
@@ -95,7 +94,7 @@ TEST(SpillLog, RemovesFilesWhoseRecordsAreReleased) {
   env::MemoryFileSystem files;
   auto log = SpillLog::open(files, "d", std::nullopt, 200);
   ASSERT_TRUE(log);
-  for (std::uint64_t n = 0; n < 100; n += 5) ASSERT_TRUE((*log)->append(block_of(n, 5)));
+  for (std::uint64_t n = 0; n < 100; n += 5) ASSERT_TRUE(append(**log, block_of(n, 5)));
   EXPECT_EQ(read_all(**log), range(0, 100));
   const std::size_t before = files.list("d")->size();
   ASSERT_TRUE((*log)->release_before(50));
@@ -103,7 +102,7 @@ TEST(SpillLog, RemovesFilesWhoseRecordsAreReleased) {
   ASSERT_TRUE((*log)->release_before(100));
   EXPECT_EQ(files.list("d")->size(), 0U);
   EXPECT_EQ((*log)->mark(100, 100), (SpillMark{100, 100, 0, 0}));
-  ASSERT_TRUE((*log)->append(block_of(100, 5)));
+  ASSERT_TRUE(append(**log, block_of(100, 5)));
   EXPECT_EQ(read_all(**log), range(100, 105));
 }
 
@@ -113,10 +112,10 @@ TEST(SpillLog, ReopensAtItsMarkAndCutsWhatCameAfter) {
   {
     auto log = SpillLog::open(files, "d", std::nullopt, 200);
     ASSERT_TRUE(log);
-    for (std::uint64_t n = 0; n < 50; n += 5) ASSERT_TRUE((*log)->append(block_of(n, 5)));
+    for (std::uint64_t n = 0; n < 50; n += 5) ASSERT_TRUE(append(**log, block_of(n, 5)));
     ASSERT_TRUE((*log)->sync());
     mark = (*log)->mark(22, 50);
-    for (std::uint64_t n = 50; n < 80; n += 5) ASSERT_TRUE((*log)->append(block_of(n, 5)));
+    for (std::uint64_t n = 50; n < 80; n += 5) ASSERT_TRUE(append(**log, block_of(n, 5)));
     ASSERT_TRUE((*log)->sync());
   }
   files.restart();
@@ -127,7 +126,7 @@ TEST(SpillLog, ReopensAtItsMarkAndCutsWhatCameAfter) {
   ASSERT_FALSE(numbers.empty());
   EXPECT_LE(numbers.front(), 22U);
   EXPECT_EQ(numbers, range(numbers.front(), 50));
-  ASSERT_TRUE((*log)->append(block_of(50, 5)));
+  ASSERT_TRUE(append(**log, block_of(50, 5)));
   EXPECT_EQ(read_all(**log), range(50, 55));
 }
 
@@ -137,7 +136,7 @@ TEST(SpillLog, SaysWhenAcknowledgedBytesAreMissing) {
   {
     auto log = SpillLog::open(files, "d", std::nullopt);
     ASSERT_TRUE(log);
-    ASSERT_TRUE((*log)->append(block_of(0, 5)));
+    ASSERT_TRUE(append(**log, block_of(0, 5)));
     ASSERT_TRUE((*log)->sync());
     mark = (*log)->mark(0, 5);
   }
@@ -155,7 +154,7 @@ TEST(SpillLog, FindsEveryFlippedBitAndServesTheRest) {
   env::MemoryFileSystem files;
   auto log = SpillLog::open(files, "d", std::nullopt, /*segment_bytes=*/1);
   ASSERT_TRUE(log);
-  for (std::uint64_t n = 0; n < 9; n += 3) ASSERT_TRUE((*log)->append(block_of(n, 3)));
+  for (std::uint64_t n = 0; n < 9; n += 3) ASSERT_TRUE(append(**log, block_of(n, 3)));
   ASSERT_TRUE((*log)->sync());
   const SpillMark mark = (*log)->mark(0, 9);
   const std::string path = "d/" + files.list("d")->at(1);
@@ -179,7 +178,7 @@ base::Status churn(env::FileSystem& files, Acknowledged& acknowledged) {
   ASSIGN_OR_RETURN(auto log, SpillLog::open(files, "d", std::nullopt, 150));
   std::uint64_t read = 0;
   for (std::uint64_t n = 0; n < 60; n += 3) {
-    RETURN_IF_ERROR(log->append(block_of(n, 3)));
+    RETURN_IF_ERROR(append(*log, block_of(n, 3)));
     if (n % 2 == 0) {
       ASSIGN_OR_RETURN(const auto block, log->read_next());
       if (block) read = block->end();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "web/ascii.h"
 #include "web/percent.h"
@@ -54,6 +55,10 @@ std::string_view without_root_dot(std::string_view host) {
 class Canonicalizer {
  public:
   explicit Canonicalizer(const Url& url) : url_(url) {}
+
+  bool is_canonical() const {
+    return !url_.has_fragment() && (!url_.is_http() || is_canonical_before_fragment());
+  }
 
   Url run() {
     if (!url_.is_http() || is_canonical_before_fragment()) {
@@ -116,5 +121,10 @@ class Canonicalizer {
 };
 
 Url canonical(const Url& url) { return Canonicalizer(url).run(); }
+
+Url canonical(Url&& url) {
+  Canonicalizer canonicalizer(url);
+  return canonicalizer.is_canonical() ? std::move(url) : canonicalizer.run();
+}
 
 }  // namespace meguri::web

@@ -12,5 +12,6 @@ namespace meguri::web {
 // goes. Nothing is done that could join two pages: no sorting, no case folding of paths, no
 // removal of parameters. docs/formats/url.md has the rules with their reasons.
 Url canonical(const Url& url);
+Url canonical(Url&& url);  // without a copy, for the most that are canonical already
 
 }  // namespace meguri::web

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "web/ascii.h"
+#include "web/content_decoder.h"
 #include "web/content_type.h"
 #include "web/css_links.h"
 #include "web/document_kind.h"
@@ -19,6 +20,7 @@ namespace meguri::web {
 namespace {
 
 constexpr std::size_t kSniffBytes = 1024;
+constexpr std::size_t kPackedSniffBytes = 16U << 10U;
 
 bool looks_binary(std::string_view body) {
   const std::string_view front = body.substr(0, kSniffBytes);
@@ -57,6 +59,17 @@ PageFormat format_of(std::string_view body, const std::optional<ContentType>& ty
   return seen;
 }
 
+// What a file of gzip holds, if that is a document; else nothing, after a look at its front. Of a
+// file that breaks off or turns out to be a bomb, what came before.
+std::string unpack(std::string_view body, bool* cut) {
+  const DecodedContent front = decode_content(body.substr(0, kPackedSniffBytes), "gzip",
+                                              {.output_bytes_max = kDocumentKindBytesMax});
+  if (document_kind(front.bytes) == DocumentKind::kOther) return {};
+  DecodedContent all = decode_content(body, "gzip", {.output_bytes_max = kXmlBytesMax});
+  *cut = all.outcome != DecodeOutcome::kComplete;
+  return std::move(all.bytes);
+}
+
 MarkupKind markup_of(PageFormat format) {
   switch (format) {
     case PageFormat::kHtml: return MarkupKind::kHtml;
@@ -79,6 +92,13 @@ class PageReader {
     if (context_.fields != nullptr) {
       type = content_type_of(*context_.fields);
       read_fields(*context_.fields);
+    }
+    if (is_gzip(body_)) {
+      unpacked_ = unpack(body_, &page_.cut);
+      page_.unpacked = !unpacked_.empty();
+      if (page_.unpacked) body_ = unpacked_;
+      // Else it is the type of the package.
+      if (page_.unpacked && type && !type->essence().starts_with("text/")) type.reset();
     }
     page_.format = format_of(body_, type);
     if (page_.format == PageFormat::kBinary) return std::move(page_);
@@ -126,6 +146,7 @@ class PageReader {
   void read_sitemap_page();
 
   std::string_view body_;
+  std::string unpacked_;  // of a file of gzip
   const PageContext& context_;
   Page page_;
 };
@@ -155,7 +176,7 @@ void PageReader::read_fields(const FieldList& fields) {
 void PageReader::read_html_page() {
   const std::string text = utf8();
   const HtmlDocument document = read_html(text, {.anchor_text = context_.anchor_text});
-  page_.cut = document.links_cut;
+  page_.cut = page_.cut || document.links_cut;
   page_.title = document.view(document.title);
   if (!document.language.empty()) page_.declared_language = document.view(document.language);
   if (!document.base.empty()) {
@@ -211,7 +232,7 @@ void PageReader::add_feed_link(const Feed& feed, const FeedLink& link, LinkKind 
 
 void PageReader::read_feed() {
   const Feed feed = parse_feed(body_);
-  page_.cut = feed.entries_cut || feed.end == XmlEnd::kTooLarge;
+  page_.cut = page_.cut || feed.entries_cut || feed.end == XmlEnd::kTooLarge;
   page_.title = feed.title;
   for (const FeedLink& link : feed.links) {
     if (link.rel != "hub") add_feed_link(feed, link, LinkKind::kHint, nullptr);
@@ -245,7 +266,7 @@ void PageReader::read_sitemap_page() {
       add(video, LinkKind::kHint, LinkSource::kSitemap);
     }
   });
-  page_.cut = report.urls_cut || report.end == XmlEnd::kTooLarge;
+  page_.cut = page_.cut || report.urls_cut || report.end == XmlEnd::kTooLarge;
 }
 
 }  // namespace

@@ -65,12 +65,15 @@ struct Page {
   std::vector<PageLink> links;       // in the order of the document
   std::size_t links_unresolved = 0;  // relative without base, or no URL at all
   bool cut = false;                  // a limit left some of the document out
+  bool unpacked = false;             // it was in a gzip file
 
   std::string main_text;  // when asked for
   TextSketch sketch;
 };
 
-// `body` is without transfer and content coding. Linear.
+// `body` is without transfer and content coding. What is gzip still is a file that was sent as it
+// lies on the disk, as sitemaps are (".xml.gz"): it is unpacked, up to kXmlBytesMax, if its front
+// is a document of a format above. Linear.
 Page read_page(std::string_view body, const PageContext& context);
 
 }  // namespace meguri::web

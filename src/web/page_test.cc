@@ -1,6 +1,7 @@
 #include "web/page.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <string>
 #include <utility>
@@ -39,6 +40,22 @@ std::vector<std::string> urls_of(const Page& page) {
 }
 
 using Urls = std::vector<std::string>;
+
+std::string gzip(std::string_view text) {
+  constexpr int kGzipBits = 15 + 16;
+  z_stream stream{};
+  EXPECT_EQ(::deflateInit2(&stream, 6, Z_DEFLATED, kGzipBits, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(::deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
+  std::string input(text);
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return packed;
+}
 
 TEST(Page, LinksOfHtmlAreRelativeToTheFirstBaseEvenBeforeIt) {
   const Page page = read("<a href=x>1</a><base href=/c/d><a href=y>2</a><img src=//h/i>");
@@ -113,6 +130,43 @@ TEST(Page, ACompressedSitemapIsReadOnceItIsDecoded) {
   const Page page = read(decoded.bytes);
   EXPECT_EQ(page.format, PageFormat::kSitemap);
   EXPECT_EQ(urls_of(page).size(), 5U);
+}
+
+TEST(Page, AFileOfGzipIsReadIfItHoldsADocument) {
+  const std::string index = gzip(
+      "<sitemapindex><sitemap><loc>http://example.com/1.xml.gz</loc></sitemap>"
+      "</sitemapindex>");
+  for (const char* type : {"application/gzip", "application/octet-stream", "text/xml"}) {
+    const Page page =
+        read(index, "http://example.com/sitemap.xml.gz", fields_of({{"Content-Type", type}}));
+    EXPECT_EQ(page.format, PageFormat::kSitemapIndex) << type;
+    EXPECT_TRUE(page.unpacked);
+    EXPECT_FALSE(page.cut);
+    EXPECT_EQ(urls_of(page), Urls{"navigation http://example.com/1.xml.gz"});
+  }
+  // A list of addresses is believed as text, which the type of the package does not tell.
+  const Page list =
+      read(gzip("http://example.com/a\nhttp://example.com/b\n"), "http://example.com/s.txt.gz",
+           fields_of({{"Content-Type", "application/x-gzip"}}));
+  EXPECT_EQ(list.format, PageFormat::kTextSitemap);
+  EXPECT_EQ(list.links.size(), 2U);
+  const Page broken = read(index.substr(0, index.size() - 6));
+  EXPECT_TRUE(broken.cut);
+  EXPECT_EQ(broken.links.size(), 1U);
+  // Other files stay what they are.
+  const Page other = read(gzip(std::string_view("some/file\0\0\0", 12)));
+  EXPECT_EQ(other.format, PageFormat::kBinary);
+  EXPECT_FALSE(other.unpacked);
+}
+
+// A gigabyte of blanks in an element is not unpacked to the end.
+TEST(Page, ABombOfGzipIsCut) {
+  std::string text = "<urlset><url><loc>http://example.com/a</loc></url><!--";
+  text.append(60'000'000, ' ');
+  const Page page = read(gzip(text));
+  EXPECT_EQ(page.format, PageFormat::kSitemap);
+  EXPECT_TRUE(page.cut);
+  EXPECT_EQ(page.links.size(), 1U);
 }
 
 TEST(Page, FeedsGiveTheirEntriesInAnyCharset) {

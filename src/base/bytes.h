@@ -1,0 +1,51 @@
+// Integers and texts as bytes: the alphabet of every file of ours.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace meguri::base {
+
+// Little-endian integers of fixed width.
+template <std::unsigned_integral T>
+void put_fixed(std::string& out, T value) {
+  std::array<char, sizeof(T)> bytes;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    bytes[i] = static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+  }
+  out.append(bytes.data(), bytes.size());
+}
+
+// Takes an integer off the front of `bytes`; false, and nothing taken, if they are too few.
+template <std::unsigned_integral T>
+bool take_fixed(std::string_view& bytes, T& value) {
+  if (bytes.size() < sizeof(T)) return false;
+  std::uint64_t read = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    read |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  value = static_cast<T>(read);
+  bytes.remove_prefix(sizeof(T));
+  return true;
+}
+
+// A string with its length before it, in 4 bytes.
+inline void put_text(std::string& out, std::string_view text) {
+  put_fixed(out, static_cast<std::uint32_t>(text.size()));
+  out += text;
+}
+
+inline bool take_text(std::string_view& bytes, std::string_view& text) {
+  std::string_view rest = bytes;
+  std::uint32_t length = 0;
+  if (!take_fixed(rest, length) || rest.size() < length) return false;
+  text = rest.substr(0, length);
+  bytes = rest.substr(length);
+  return true;
+}
+
+}  // namespace meguri::base
