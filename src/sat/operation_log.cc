@@ -3,23 +3,13 @@
 #include <cstring>
 #include <utility>
 
-#include "base/hash.h"
-
 namespace meguri::sat {
 
 using base::ErrorCode;
 
 namespace {
 
-struct Header {
-  std::uint32_t magic = 0x474f4c53;
-  std::uint32_t bytes = 0;
-  std::uint64_t checksum = 0;
-};
-static_assert(sizeof(Header) == 16);
-
-// One commit is rarely more; what is larger is not believed.
-constexpr std::uint32_t kBlockBytesMax = 1U << 30U;
+constexpr env::BlockKind kKind = env::block_kind("MGSO");
 
 void put_id(const base::Id& id, std::string& out) {
   char bytes[16];
@@ -94,28 +84,22 @@ base::Result<std::unique_ptr<OperationLog>> OperationLog::replay(
     env::FileSystem& files, const std::string& path, std::uint64_t size,
     const std::function<base::Status(const Operation&)>& apply) {
   ASSIGN_OR_RETURN(const auto reader, files.open_read(path));
-  std::string block;
-  for (std::uint64_t at = 0; at < size;) {
-    const auto damaged = [&] {
-      return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}, and is needed up to {}", path,
-                        at, size);
+  env::Block block;
+  env::BlockView view;
+  for (std::uint64_t at = 0; at < size; at += block.size()) {
+    ASSIGN_OR_RETURN(const env::BlockState state, block.read(*reader, kKind, at, size, view));
+    const auto damaged = [&](std::string_view why) {
+      return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}, and is needed up to {}: {}",
+                        path, at, size, why);
     };
-    RETURN_IF_ERROR(reader->read_at(at, sizeof(Header), &block));
-    Header header;
-    if (block.size() != sizeof header) return damaged();
-    std::memcpy(&header, block.data(), sizeof header);
-    if (header.magic != Header().magic || header.bytes > kBlockBytesMax) return damaged();
-    if (at + sizeof header + header.bytes > size) return damaged();
-    RETURN_IF_ERROR(reader->read_at(at + sizeof header, header.bytes, &block));
-    if (block.size() != header.bytes || base::hash64(block, at) != header.checksum)
-      return damaged();
-    std::string_view rest = block;
+    if (state != env::BlockState::kWhole) return damaged(env::describe(state));
+    if (view.number != at) return damaged("the block belongs elsewhere");
+    std::string_view rest = view.payload;
     while (!rest.empty()) {
       Operation operation;
-      if (!take_operation(rest, operation)) return damaged();
+      if (!take_operation(rest, operation)) return damaged("it holds no operations");
       RETURN_IF_ERROR(apply(operation));
     }
-    at += sizeof header + header.bytes;
   }
   ASSIGN_OR_RETURN(const std::uint64_t there, files.size(path));
   if (there > size) RETURN_IF_ERROR(files.truncate(path, size));
@@ -124,32 +108,34 @@ base::Result<std::unique_ptr<OperationLog>> OperationLog::replay(
 }
 
 void OperationLog::add(const Operation& operation) {
-  pending_.push_back(static_cast<char>(operation.deed));
+  std::string& out = pending_.out();
+  ++operations_;
+  out.push_back(static_cast<char>(operation.deed));
   switch (operation.deed) {
     case Deed::kAdd:
-      put_id(operation.id, pending_);
-      append_varint(operation.due.seconds, pending_);
-      append_varint(operation.schema, pending_);
-      put_bytes(operation.bytes, pending_);
+      put_id(operation.id, out);
+      append_varint(operation.due.seconds, out);
+      append_varint(operation.schema, out);
+      put_bytes(operation.bytes, out);
       break;
     case Deed::kReschedule:
-      append_varint(operation.seq, pending_);
-      append_varint(operation.due.seconds, pending_);
-      append_varint(operation.schema, pending_);
-      append_varint(operation.number, pending_);
-      put_bytes(operation.bytes, pending_);
+      append_varint(operation.seq, out);
+      append_varint(operation.due.seconds, out);
+      append_varint(operation.schema, out);
+      append_varint(operation.number, out);
+      put_bytes(operation.bytes, out);
       break;
     case Deed::kSend:
-      append_varint(operation.seq, pending_);
-      put_bytes(operation.bytes, pending_);
+      append_varint(operation.seq, out);
+      put_bytes(operation.bytes, out);
       break;
     case Deed::kPull:
-      append_varint(operation.seq, pending_);
-      append_varint(operation.due.seconds, pending_);
+      append_varint(operation.seq, out);
+      append_varint(operation.due.seconds, out);
       break;
-    case Deed::kRemove: append_varint(operation.seq, pending_); break;
+    case Deed::kRemove: append_varint(operation.seq, out); break;
     case Deed::kMove:
-    case Deed::kServePulls: append_varint(operation.number, pending_); break;
+    case Deed::kServePulls: append_varint(operation.number, out); break;
     case Deed::kOpen:
     case Deed::kSetAside: break;
   }
@@ -157,13 +143,9 @@ void OperationLog::add(const Operation& operation) {
 
 base::Result<std::uint64_t> OperationLog::commit() {
   if (!pending_.empty()) {
-    Header header;
-    header.bytes = static_cast<std::uint32_t>(pending_.size());
-    header.checksum = base::hash64(pending_, file_->size());
-    block_.assign(reinterpret_cast<const char*>(&header), sizeof header);
-    block_.append(pending_);
-    RETURN_IF_ERROR(file_->append(block_));
+    RETURN_IF_ERROR(file_->append(pending_.seal(kKind, operations_, file_->size())));
     pending_.clear();
+    operations_ = 0;
   }
   RETURN_IF_ERROR(file_->sync());
   return file_->size();

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "env/block_file.h"
 #include "env/file_system.h"
 #include "sat/record.h"
 #include "sat/time_layout.h"
@@ -39,8 +40,7 @@ struct Operation {
   std::string_view bytes;  // body, difference or message; borrowed
 };
 
-// A file of blocks: "SLOG", length and checksum of what follows, operations. Every commit is one
-// block. Thread-compatible.
+// A file of blocks (docs/formats/blocks.md), one for each commit. Thread-compatible.
 class OperationLog {
  public:
   static base::Result<std::unique_ptr<OperationLog>> create(env::FileSystem& files,
@@ -55,14 +55,14 @@ class OperationLog {
   // Everything added is on the medium when it returns the size of the file.
   base::Result<std::uint64_t> commit();
 
-  std::uint64_t size() const { return file_->size() + pending_.size(); }
+  std::uint64_t size() const { return file_->size() + pending_.payload().size(); }
 
  private:
   explicit OperationLog(std::unique_ptr<env::WritableFile> file) : file_(std::move(file)) {}
 
   std::unique_ptr<env::WritableFile> file_;
-  std::string pending_;
-  std::string block_;
+  env::Block pending_;
+  std::uint32_t operations_ = 0;  // in it
 };
 
 }  // namespace meguri::sat

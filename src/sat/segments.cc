@@ -1,14 +1,10 @@
 #include "sat/segments.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
 #include "sat/record.h"
 
 namespace meguri::sat {
@@ -17,21 +13,8 @@ using base::ErrorCode;
 
 namespace {
 
-// "SEXT", slot, records, bytes, and the hash of these and of the bytes.
-struct Header {
-  std::uint32_t magic = 0x54584553;
-  std::uint32_t slot = 0;
-  std::uint32_t records = 0;
-  std::uint32_t bytes = 0;
-  std::uint64_t checksum = 0;
-};
-static_assert(sizeof(Header) == Segments::kHeaderBytes);
-
-std::uint64_t checksum_of(const Header& header, std::string_view bytes) {
-  char fields[16];
-  std::memcpy(fields, &header, sizeof fields);
-  return base::hash64(bytes, base::hash64({fields, sizeof fields}));
-}
+constexpr env::BlockKind kKind = env::block_kind("MGSX");
+constexpr std::string_view kSuffix = ".seg";
 
 std::uint64_t end_of(const Extent& extent) {
   return extent.offset + Segments::kHeaderBytes + extent.bytes;
@@ -40,7 +23,7 @@ std::uint64_t end_of(const Extent& extent) {
 }  // namespace
 
 std::string Segments::path_of(std::uint32_t segment) const {
-  return fmt::format("{}/{:08}.seg", dir_, segment);
+  return env::numbered_path(dir_, segment, kSuffix);
 }
 
 base::Result<std::unique_ptr<Segments>> Segments::open(env::FileSystem& files, std::string dir,
@@ -118,10 +101,10 @@ base::Status Segments::cut_all(const std::vector<Extent>& live) {
 base::Status Segments::remove_others() {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.list(dir_));
   for (const std::string& name : names) {
-    const bool is_known = std::ranges::any_of(segments_, [&](const auto& entry) {
-      return name == fmt::format("{:08}.seg", entry.first);
-    });
-    if (!is_known && name.ends_with(".seg")) RETURN_IF_ERROR(files_.remove(dir_ + "/" + name));
+    const auto number = env::number_of_name(name, kSuffix);
+    const bool is_known =
+        number && *number <= last_ && segments_.contains(static_cast<std::uint32_t>(*number));
+    if (number && !is_known) RETURN_IF_ERROR(files_.remove(dir_ + "/" + name));
   }
   return {};
 }
@@ -138,15 +121,11 @@ base::Status Segments::begin_segment() {
 base::Result<Extent> Segments::append(Slot slot, std::string_view bytes, std::uint32_t records) {
   CHECK(bytes.size() < 0xffff'ffffU, "an extent has less than 4 GiB");
   if (!file_ || segments_[last_].size >= segment_bytes_max_) RETURN_IF_ERROR(begin_segment());
-  Header header;
-  header.slot = slot;
-  header.records = records;
-  header.bytes = static_cast<std::uint32_t>(bytes.size());
-  header.checksum = checksum_of(header, bytes);
-  block_.assign(reinterpret_cast<const char*>(&header), sizeof header);
-  block_.append(bytes);
-  const Extent extent{last_, header.bytes, segments_[last_].size, records};
-  RETURN_IF_ERROR(file_->append(block_));
+  const Extent extent{last_, static_cast<std::uint32_t>(bytes.size()), segments_[last_].size,
+                      records};
+  block_.clear();
+  block_.out().append(bytes);
+  RETURN_IF_ERROR(file_->append(block_.seal(kKind, records, slot)));
   segments_[last_].size += block_.size();
   bytes_live_ += block_.size();
   return extent;
@@ -163,14 +142,15 @@ base::Result<env::ReadableFile*> Segments::reader_of(std::uint32_t segment) {
 base::Status Segments::read(Slot slot, const Extent& extent, std::string* out) {
   ASSIGN_OR_RETURN(const env::ReadableFile* file, reader_of(extent.segment));
   RETURN_IF_ERROR(file->read_at(extent.offset, kHeaderBytes + extent.bytes, out));
-  Header header;
-  const bool is_whole = out->size() == kHeaderBytes + extent.bytes;
-  if (is_whole) std::memcpy(&header, out->data(), sizeof header);
-  const std::string_view bytes = std::string_view(*out).substr(std::min(out->size(), kHeaderBytes));
-  if (!is_whole || header.magic != Header().magic || header.bytes != extent.bytes ||
-      header.slot != slot || header.checksum != checksum_of(header, bytes)) {
-    return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}: {} bytes of bucket slot {}",
-                      path_of(extent.segment), extent.offset, extent.bytes, slot);
+  env::BlockView view;
+  const env::BlockState state = env::read_block(*out, kKind, view);
+  const bool is_it = state == env::BlockState::kWhole && view.number == slot &&
+                     view.payload.size() == extent.bytes;
+  if (!is_it) {
+    return base::fail(
+        ErrorCode::kCorrupt, "{} is damaged at {}: {} bytes of bucket slot {}, {}",
+        path_of(extent.segment), extent.offset, extent.bytes, slot,
+        state == env::BlockState::kWhole ? "but the block is another" : env::describe(state));
   }
   out->erase(0, kHeaderBytes);
   return {};

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/block_file.h"
 #include "env/file_system.h"
 #include "sat/time_layout.h"
 
 namespace meguri::sat {
 
-// Bytes of one bucket that were written together, behind a header of 24 bytes.
+// Bytes of one bucket that were written together: a block (docs/formats/blocks.md) whose number is
+// the slot.
 struct Extent {
   std::uint32_t segment = 0;
   std::uint32_t bytes = 0;  // without the header
@@ -27,15 +29,15 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-// Files DIR/00000001.seg and so on. An extent is in one file; its header tells the slot, length and
-// checksum, so that the files can be checked without anything else.
+// Files DIR/0000000000000001.seg and so on. An extent is in one file; its header tells the slot,
+// length and checksum, so that the files can be checked without anything else.
 //
 // Nothing is freed before a checkpoint that does without it is durable: release() says what the
 // next checkpoint does not need, mark() what belongs to it, and forget() frees what had been
 // released by then. Thread-compatible.
 class Segments {
  public:
-  static constexpr std::size_t kHeaderBytes = 24;
+  static constexpr std::size_t kHeaderBytes = env::Block::kHeaderBytes;
   static constexpr std::uint64_t kBlockBytes = 4096;  // what can be punched
 
   // `state` is what mark() returned; empty: there is nothing yet. Files are cut to what they had
@@ -88,7 +90,7 @@ class Segments {
   std::vector<Extent> released_;  // since the last mark
   std::vector<Extent> to_free_;   // before it
   std::uint64_t bytes_live_ = 0;
-  std::string block_;
+  env::Block block_;
 };
 
 }  // namespace meguri::sat

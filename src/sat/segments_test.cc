@@ -95,9 +95,9 @@ TEST(Segments, KnowDamageAndTheWrongSlot) {
   ASSERT_TRUE(segments->read(7, extent, &bytes));
   EXPECT_EQ(segments->read(8, extent, &bytes).error().code(), base::ErrorCode::kCorrupt);
   for (std::uint64_t bit = 0; bit < (Segments::kHeaderBytes + 10) * 8; ++bit) {
-    ASSERT_TRUE(files.flip_bit("/seg/00000001.seg", bit));
+    ASSERT_TRUE(files.flip_bit("/seg/0000000000000001.seg", bit));
     EXPECT_FALSE(segments->read(7, extent, &bytes)) << bit;
-    ASSERT_TRUE(files.flip_bit("/seg/00000001.seg", bit));
+    ASSERT_TRUE(files.flip_bit("/seg/0000000000000001.seg", bit));
   }
   EXPECT_TRUE(segments->read(7, extent, &bytes));
 }

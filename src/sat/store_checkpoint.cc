@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "sat/block_file.h"
+#include "env/block_file.h"
 #include "sat/store.h"
 
 namespace meguri::sat {
@@ -16,11 +16,14 @@ using base::Instant;
 
 namespace {
 
-// Blocks of a checkpoint, in this order.
-constexpr char kStateBlock = 'S';
-constexpr char kIndexBlock = 'I';
-constexpr char kPageBlock = 'P';  // what a slot's buffer held: slot, records
-constexpr char kEndBlock = 'E';
+constexpr env::BlockKind kKind = env::block_kind("MGSC");
+// Blocks of a checkpoint, by their number, in this order.
+enum Part : std::uint64_t {
+  kStatePart,
+  kIndexPart,
+  kPagePart,  // what a slot's buffer held: slot, records
+  kEndPart,
+};
 constexpr std::size_t kIndexBlockBytes = std::size_t{3} << 20U;
 constexpr std::uint64_t kVersion = 1;
 
@@ -190,11 +193,17 @@ base::Status Store::on_durable() {
 base::Status Store::write_checkpoint() {
   const std::uint64_t number = number_ + 1;
   ASSIGN_OR_RETURN(const std::string segments_state, segments_->mark());
-  ASSIGN_OR_RETURN(BlockWriter file, BlockWriter::create(files_, path_of("checkpoint", number)));
-  RETURN_IF_ERROR(file.append(kStateBlock, encode_state(segments_state)));
+  ASSIGN_OR_RETURN(const auto file, files_.create(path_of("checkpoint", number)));
+  env::Block block;
+  const auto write = [&](Part part, std::string_view bytes) {
+    block.clear();
+    block.out().append(bytes);
+    return file->append(block.seal(kKind, 1, part));
+  };
+  RETURN_IF_ERROR(write(kStatePart, encode_state(segments_state)));
   for (std::string_view rest = index_.bytes(); !rest.empty();) {
     const std::string_view part = rest.substr(0, kIndexBlockBytes);
-    RETURN_IF_ERROR(file.append(kIndexBlock, part));
+    RETURN_IF_ERROR(write(kIndexPart, part));
     rest.remove_prefix(part.size());
   }
   for (Slot slot = 0; slot < buffers_.slots(); ++slot) {
@@ -203,10 +212,10 @@ base::Status Store::write_checkpoint() {
     append_varint(slot, scratch_);
     append_varint(buffers_.records(slot), scratch_);
     buffers_.copy(slot, scratch_);
-    RETURN_IF_ERROR(file.append(kPageBlock, scratch_));
+    RETURN_IF_ERROR(write(kPagePart, scratch_));
   }
-  RETURN_IF_ERROR(file.append(kEndBlock, {}));
-  RETURN_IF_ERROR(file.sync());
+  RETURN_IF_ERROR(write(kEndPart, {}));
+  RETURN_IF_ERROR(file->sync());
   ASSIGN_OR_RETURN(log_, OperationLog::create(files_, path_of("log", number)));
   RETURN_IF_ERROR(files_.sync_dir(dir_));
   number_ = number;
@@ -321,26 +330,28 @@ std::vector<Extent> Store::live_extents() const {
 
 base::Status Store::read_checkpoint() {
   const std::string path = path_of("checkpoint", number_);
-  ASSIGN_OR_RETURN(BlockReader file, BlockReader::open(files_, path));
+  ASSIGN_OR_RETURN(const auto file, files_.open_read(path));
+  ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
   std::string index;
   std::string segments_state;
-  std::vector<std::string> pages;
-  char kind = 0;
-  for (;;) {
-    std::string_view bytes;
-    ASSIGN_OR_RETURN(const bool more, file.next(kind, bytes));
-    if (!more || kind == kEndBlock) break;
-    switch (kind) {
-      case kStateBlock: {
-        ASSIGN_OR_RETURN(segments_state, decode_state(bytes));
+  env::Block block;
+  env::BlockView view;
+  for (std::uint64_t at = 0; view.number != kEndPart; at += block.size()) {
+    ASSIGN_OR_RETURN(const env::BlockState state, block.read(*file, kKind, at, size, view));
+    if (state != env::BlockState::kWhole) {
+      return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}: {}", path, at,
+                        env::describe(state));
+    }
+    switch (view.number) {
+      case kStatePart: {
+        ASSIGN_OR_RETURN(segments_state, decode_state(view.payload));
         break;
       }
-      case kIndexBlock: index.append(bytes); break;
-      case kPageBlock: RETURN_IF_ERROR(load_page(bytes)); break;
-      default: return base::fail(ErrorCode::kCorrupt, "{} holds what it should not", path);
+      case kIndexPart: index.append(view.payload); break;
+      case kPagePart: RETURN_IF_ERROR(load_page(view.payload)); break;
+      default: break;
     }
   }
-  if (kind != kEndBlock) return base::fail(ErrorCode::kCorrupt, "{} is cut", path);
   RETURN_IF_ERROR(index_.assign(index));
   ASSIGN_OR_RETURN(segments_, Segments::open(files_, dir_ + "/segments", options_.segment_bytes_max,
                                              segments_state, live_extents()));
