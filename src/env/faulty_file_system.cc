@@ -157,6 +157,11 @@ base::Status FaultyFileSystem::truncate(const std::string& path, std::uint64_t s
   return change(fmt::format("cut {}", path), [&] { return disk_.truncate(path, size); });
 }
 
+base::Status FaultyFileSystem::punch(const std::string& path, std::uint64_t offset,
+                                     std::uint64_t length) {
+  return change(fmt::format("punch {}", path), [&] { return disk_.punch(path, offset, length); });
+}
+
 base::Status FaultyFileSystem::rename(const std::string& from, const std::string& to) {
   return change(fmt::format("rename {} to {}", from, to), [&] { return disk_.rename(from, to); });
 }

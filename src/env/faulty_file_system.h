@@ -1,8 +1,8 @@
 // FaultyFileSystem: a MemoryFileSystem that fails on request, as disks and power do.
 //
 // Every operation that changes something is counted: append, sync, create (also by open_append and
-// lock), truncate, rename, remove, make_dirs, sync_dir. A test that holds at every moment the power
-// may go is written so, or shorter with for_each_crash_point() of crash_points.h:
+// lock), truncate, punch, rename, remove, make_dirs, sync_dir. A test that holds at every moment
+// the power may go is written so, or shorter with for_each_crash_point() of crash_points.h:
 //
 //   for (std::uint64_t n = 0;; ++n) {
 //     FaultyFileSystem fs(seed);
@@ -41,6 +41,7 @@ class FaultyFileSystem final : public FileSystem {
   base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
   base::Status truncate(const std::string& path, std::uint64_t size) override;
+  base::Status punch(const std::string& path, std::uint64_t offset, std::uint64_t length) override;
   base::Status rename(const std::string& from, const std::string& to) override;
   base::Status remove(const std::string& path) override;
   base::Status make_dirs(const std::string& path) override;

@@ -1,5 +1,6 @@
 // FileSystem: the only door to the disk. Files are appended to, read anywhere and cut; nothing is
-// overwritten in place, so a crash can only shorten a file to a state that was there once.
+// overwritten in place, so a crash can only shorten a file to a state that was there once. What
+// nobody will read again may be punched out of a file.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +68,11 @@ class FileSystem {
 
   // Cuts a file to `size` bytes and syncs it. Requires size <= its size.
   virtual base::Status truncate(const std::string& path, std::uint64_t size) = 0;
+  // Gives the whole blocks of a range back to the disk; how a file reads there from now on is not
+  // known, but its size stays. Where the file system cannot do it, nothing happens. Requires that
+  // the range lies within what was synced.
+  virtual base::Status punch(const std::string& path, std::uint64_t offset,
+                             std::uint64_t length) = 0;
   virtual base::Status rename(const std::string& from, const std::string& to) = 0;  // replaces `to`
   virtual base::Status remove(const std::string& path) = 0;     // a file; kNotFound if missing
   virtual base::Status make_dirs(const std::string& path) = 0;  // with parents, each synced

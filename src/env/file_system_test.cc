@@ -232,6 +232,20 @@ TEST_P(FileSystemTest, TruncateCutsAndAppendsGoOnThere) {
   EXPECT_EQ(read("a"), "");
 }
 
+TEST_P(FileSystemTest, PunchLeavesTheRestAndTheSize) {
+  const std::string bytes(20'000, 'x');
+  auto file = fs_.create(path("file")).value();
+  ASSERT_TRUE(file->append(bytes));
+  ASSERT_TRUE(file->sync());
+  ASSERT_TRUE(fs_.punch(path("file"), 4096, 8192));
+  ASSERT_TRUE(file->append("end"));
+  const std::string read = read_file(fs_, path("file")).value();
+  ASSERT_EQ(read.size(), 20'003U);
+  EXPECT_EQ(read.substr(0, 4096), bytes.substr(0, 4096));
+  EXPECT_EQ(read.substr(12'288), bytes.substr(12'288) + "end");
+  EXPECT_FALSE(fs_.punch(path("missing"), 0, 1));
+}
+
 TEST_P(FileSystemTest, RenameMovesAndReplaces) {
   write("a", "new");
   write("b", "old");

@@ -98,6 +98,18 @@ base::Status MemoryFileSystem::truncate(const std::string& path, std::uint64_t s
   return {};
 }
 
+base::Status MemoryFileSystem::punch(const std::string& path, std::uint64_t offset,
+                                     std::uint64_t length) {
+  const MutexLock lock(mutex_);
+  ASSIGN_OR_RETURN(const MemoryNodePtr node, tree_.find_file(path));
+  if (offset > node->synced || length > node->synced - offset) {
+    return fail(ErrorCode::kInvalid, "cannot punch {} to {} out of {}: {} bytes are synced", offset,
+                offset + length, path, node->synced);
+  }
+  tree_.punch(node.get(), offset, length);
+  return {};
+}
+
 base::Status MemoryFileSystem::rename(const std::string& from, const std::string& to) {
   const MutexLock lock(mutex_);
   return tree_.rename(from, to);

@@ -277,6 +277,11 @@ void MemoryTree::truncate(MemoryNode* file, std::size_t size) {
   std::erase_if(file->lost, [](const auto& range) { return range.first == range.second; });
 }
 
+void MemoryTree::punch(MemoryNode* file, std::size_t offset, std::size_t length) {
+  constexpr char kHole = '\xa5';
+  std::fill_n(file->bytes.begin() + static_cast<std::ptrdiff_t>(offset), length, kHole);
+}
+
 MemoryTree::ChangedFolders MemoryTree::surviving_changes(Random* random) const {
   ChangedFolders changed;
   if (random == nullptr) return changed;

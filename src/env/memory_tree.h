@@ -55,7 +55,9 @@ class MemoryTree {
 
   void append(MemoryNode* file, std::string_view bytes);
   void truncate(MemoryNode* file, std::size_t size);  // and syncs it
-  std::uint64_t used() const { return used_; }        // bytes of all files that have a name
+  // Fills the range with other bytes, which whoever still reads it will not expect.
+  void punch(MemoryNode* file, std::size_t offset, std::size_t length);
+  std::uint64_t used() const { return used_; }  // bytes of all files that have a name
 
   // The tree that is there after power loss. Without `random` everything that was not synced is
   // gone. With it, any of these may have happened on the way to the medium:

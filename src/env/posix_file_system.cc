@@ -258,6 +258,17 @@ base::Status PosixFileSystem::truncate(const std::string& path, std::uint64_t si
   return {};
 }
 
+base::Status PosixFileSystem::punch(const std::string& path, std::uint64_t offset,
+                                    std::uint64_t length) {
+  ASSIGN_OR_RETURN(const Descriptor file, open_descriptor(path, O_WRONLY));
+  const int status = retry([&] {
+    return ::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       static_cast<off_t>(offset), static_cast<off_t>(length));
+  });
+  if (status != 0 && errno != EOPNOTSUPP && errno != ENOSYS) return system_error("punch", path);
+  return {};
+}
+
 base::Status PosixFileSystem::rename(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     return system_error("rename", fmt::format("{} to {}", from, to));

@@ -1,0 +1,85 @@
+#include "sat/bucket_buffers.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace meguri::sat {
+
+BucketBuffers::BucketBuffers(std::uint32_t slots, std::size_t page_bytes, std::size_t pages)
+    : page_bytes_(page_bytes),
+      memory_(std::make_unique_for_overwrite<char[]>(page_bytes * pages)),
+      next_(pages),
+      free_pages_(pages),
+      buffers_(slots) {
+  CHECK(page_bytes >= kHeaderBytesMax && pages > 0 && pages < kNoPage);
+  for (std::uint32_t i = 0; i < pages; ++i) next_[i] = i + 1 < pages ? i + 1 : kNoPage;
+  free_ = 0;
+}
+
+bool BucketBuffers::has_room(Slot slot, std::size_t bytes) const {
+  const std::size_t room = room_in_last(buffers_[slot]);
+  if (bytes <= room) return true;
+  return (bytes - room + page_bytes_ - 1) / page_bytes_ <= free_pages_;
+}
+
+void BucketBuffers::grow(Buffer& buffer) {
+  CHECK(free_ != kNoPage, "a buffer grows although the pool is empty");
+  const std::uint32_t index = free_;
+  free_ = next_[index];
+  --free_pages_;
+  next_[index] = kNoPage;
+  if (buffer.first == kNoPage) {
+    buffer.first = index;
+  } else {
+    next_[buffer.last] = index;
+  }
+  buffer.last = index;
+  ++buffer.pages;
+}
+
+void BucketBuffers::append(Slot slot, const Record& record) {
+  Buffer& buffer = buffers_[slot];
+  const std::size_t size = encoded_size(record);
+  ++buffer.records;
+  if (size > room_in_last(buffer)) return append_across(buffer, record);
+  const std::size_t used = page_bytes_ - room_in_last(buffer);
+  encode(record, page(buffer.last) + used);
+  buffer.bytes += size;
+}
+
+void BucketBuffers::append_across(Buffer& buffer, const Record& record) {
+  scratch_.clear();
+  sat::append(record, scratch_);
+  std::string_view rest = scratch_;
+  while (!rest.empty()) {
+    if (room_in_last(buffer) == 0) grow(buffer);
+    const std::size_t room = room_in_last(buffer);
+    const std::size_t n = std::min(room, rest.size());
+    std::memcpy(page(buffer.last) + page_bytes_ - room, rest.data(), n);
+    buffer.bytes += n;
+    rest.remove_prefix(n);
+  }
+}
+
+void BucketBuffers::copy(Slot slot, std::string& out) const {
+  const Buffer& buffer = buffers_[slot];
+  std::uint64_t left = buffer.bytes;
+  for (std::uint32_t index = buffer.first; left > 0; index = next_[index]) {
+    const std::size_t n = std::min<std::uint64_t>(left, page_bytes_);
+    out.append(page(index), n);
+    left -= n;
+  }
+}
+
+void BucketBuffers::clear(Slot slot) {
+  Buffer& buffer = buffers_[slot];
+  if (buffer.first == kNoPage) return;
+  next_[buffer.last] = free_;
+  free_ = buffer.first;
+  free_pages_ += buffer.pages;
+  buffer = {};
+}
+
+}  // namespace meguri::sat

@@ -1,0 +1,42 @@
+#include "sat/bucket_reader.h"
+
+#include <algorithm>
+
+namespace meguri::sat {
+
+base::Result<bool> BucketReader::next(Record& record) {
+  while (rest_.empty()) {
+    if (part_ > bucket_->extents.size()) return false;
+    if (part_ < bucket_->extents.size()) {
+      RETURN_IF_ERROR(segments_->read(bucket_->slot, bucket_->extents[part_], &chunk_));
+      rest_ = chunk_;
+    } else {
+      rest_ = bucket_->tail;
+    }
+    ++part_;
+    if (part_ > bucket_->extents.size() && rest_.empty()) return false;
+  }
+  if (!take(rest_, record)) {
+    return base::fail(base::ErrorCode::kCorrupt, "a record of bucket slot {} cannot be read",
+                      bucket_->slot);
+  }
+  ++passed_;
+  return true;
+}
+
+base::Result<LiveCopies> LiveCopies::of(Segments& segments, const TakenBucket& bucket,
+                                        const BucketIndex& index, bool has_stale) {
+  LiveCopies copies;
+  if (!has_stale) return copies;
+  BucketReader reader(segments, bucket);
+  Record record;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) return copies;
+    if (!index.counts(record.seq, bucket.slot, record.generation)) continue;
+    std::uint32_t& highest = copies.highest_[record.seq];
+    highest = std::max(highest, record.generation);
+  }
+}
+
+}  // namespace meguri::sat

@@ -1,0 +1,66 @@
+// BucketReader: the records of a bucket that was taken out of the buffers, one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "sat/bucket_index.h"
+#include "sat/record.h"
+#include "sat/segments.h"
+
+namespace meguri::sat {
+
+// A bucket that nothing is written to any more.
+struct TakenBucket {
+  Slot slot = 0;
+  std::vector<Extent> extents;
+  std::string tail;  // what had not been written
+  std::uint32_t tail_records = 0;
+  base::Instant opened;  // when it was taken
+};
+
+// Goes through the copies in a bucket. Thread-compatible; borrows the bucket and all else.
+class BucketReader {
+ public:
+  BucketReader(Segments& segments, const TakenBucket& bucket)
+      : segments_(&segments), bucket_(&bucket) {}
+
+  // False: there are no more. The record's body dies with the next call.
+  base::Result<bool> next(Record& record);
+  // Copies passed so far.
+  std::uint64_t passed() const { return passed_; }
+
+ private:
+  Segments* segments_;
+  const TakenBucket* bucket_;
+  std::size_t part_ = 0;  // of the extents, then the tail
+  std::string chunk_;
+  std::string_view rest_;
+  std::uint64_t passed_ = 0;
+};
+
+// Which of the copies in a bucket are records. Where copies were left behind two of them may look
+// alike to the index; the one with the highest generation is the record.
+class LiveCopies {
+ public:
+  // `has_stale`: whether there may be copies that no longer count; then the bucket is read once.
+  static base::Result<LiveCopies> of(Segments& segments, const TakenBucket& bucket,
+                                     const BucketIndex& index, bool has_stale);
+
+  bool counts(const Record& record, Slot slot, const BucketIndex& index) const {
+    if (!index.counts(record.seq, slot, record.generation)) return false;
+    if (highest_.empty()) return true;
+    const auto found = highest_.find(record.seq);
+    return found == highest_.end() || found->second == record.generation;
+  }
+
+ private:
+  std::unordered_map<Seq, std::uint32_t> highest_;
+};
+
+}  // namespace meguri::sat

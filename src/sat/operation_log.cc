@@ -1,0 +1,154 @@
+#include "sat/operation_log.h"
+
+#include <cstring>
+#include <utility>
+
+namespace meguri::sat {
+
+using base::ErrorCode;
+
+namespace {
+
+constexpr env::BlockKind kKind = env::block_kind("MGSO");
+
+void put_id(const base::Id& id, std::string& out) {
+  char bytes[16];
+  std::memcpy(bytes, &id.high, 8);
+  std::memcpy(bytes + 8, &id.low, 8);
+  out.append(bytes, sizeof bytes);
+}
+
+bool take_id(std::string_view& bytes, base::Id& id) {
+  if (bytes.size() < 16) return false;
+  std::memcpy(&id.high, bytes.data(), 8);
+  std::memcpy(&id.low, bytes.data() + 8, 8);
+  bytes.remove_prefix(16);
+  return true;
+}
+
+template <typename T>
+bool take_number(std::string_view& bytes, T& number) {
+  std::uint64_t value = 0;
+  if (!take_varint(bytes, value) || value > std::uint64_t{static_cast<T>(-1)}) return false;
+  number = static_cast<T>(value);
+  return true;
+}
+
+bool take_bytes(std::string_view& bytes, std::string_view& out) {
+  std::uint64_t size = 0;
+  if (!take_varint(bytes, size) || size > bytes.size()) return false;
+  out = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return true;
+}
+
+void put_bytes(std::string_view bytes, std::string& out) {
+  append_varint(bytes.size(), out);
+  out.append(bytes);
+}
+
+bool take_operation(std::string_view& bytes, Operation& operation) {
+  if (bytes.empty()) return false;
+  operation.deed = static_cast<Deed>(bytes.front());
+  bytes.remove_prefix(1);
+  switch (operation.deed) {
+    case Deed::kAdd:
+      return take_id(bytes, operation.id) && take_number(bytes, operation.due.seconds) &&
+             take_number(bytes, operation.schema) && take_bytes(bytes, operation.bytes);
+    case Deed::kReschedule:
+      return take_number(bytes, operation.seq) && take_number(bytes, operation.due.seconds) &&
+             take_number(bytes, operation.schema) && take_number(bytes, operation.number) &&
+             take_bytes(bytes, operation.bytes);
+    case Deed::kSend:
+      return take_number(bytes, operation.seq) && take_bytes(bytes, operation.bytes);
+    case Deed::kPull:
+      return take_number(bytes, operation.seq) && take_number(bytes, operation.due.seconds);
+    case Deed::kRemove: return take_number(bytes, operation.seq);
+    case Deed::kMove:
+    case Deed::kServePulls: return take_number(bytes, operation.number);
+    case Deed::kOpen:
+    case Deed::kSetAside: return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<OperationLog>> OperationLog::create(env::FileSystem& files,
+                                                                 const std::string& path) {
+  ASSIGN_OR_RETURN(auto file, files.create(path));
+  return std::unique_ptr<OperationLog>(new OperationLog(std::move(file)));
+}
+
+base::Result<std::unique_ptr<OperationLog>> OperationLog::replay(
+    env::FileSystem& files, const std::string& path, std::uint64_t size,
+    const std::function<base::Status(const Operation&)>& apply) {
+  ASSIGN_OR_RETURN(const auto reader, files.open_read(path));
+  env::Block block;
+  env::BlockView view;
+  for (std::uint64_t at = 0; at < size; at += block.size()) {
+    ASSIGN_OR_RETURN(const env::BlockState state, block.read(*reader, kKind, at, size, view));
+    const auto damaged = [&](std::string_view why) {
+      return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}, and is needed up to {}: {}",
+                        path, at, size, why);
+    };
+    if (state != env::BlockState::kWhole) return damaged(env::describe(state));
+    if (view.number != at) return damaged("the block belongs elsewhere");
+    std::string_view rest = view.payload;
+    while (!rest.empty()) {
+      Operation operation;
+      if (!take_operation(rest, operation)) return damaged("it holds no operations");
+      RETURN_IF_ERROR(apply(operation));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::uint64_t there, files.size(path));
+  if (there > size) RETURN_IF_ERROR(files.truncate(path, size));
+  ASSIGN_OR_RETURN(auto file, files.open_append(path));
+  return std::unique_ptr<OperationLog>(new OperationLog(std::move(file)));
+}
+
+void OperationLog::add(const Operation& operation) {
+  std::string& out = pending_.out();
+  ++operations_;
+  out.push_back(static_cast<char>(operation.deed));
+  switch (operation.deed) {
+    case Deed::kAdd:
+      put_id(operation.id, out);
+      append_varint(operation.due.seconds, out);
+      append_varint(operation.schema, out);
+      put_bytes(operation.bytes, out);
+      break;
+    case Deed::kReschedule:
+      append_varint(operation.seq, out);
+      append_varint(operation.due.seconds, out);
+      append_varint(operation.schema, out);
+      append_varint(operation.number, out);
+      put_bytes(operation.bytes, out);
+      break;
+    case Deed::kSend:
+      append_varint(operation.seq, out);
+      put_bytes(operation.bytes, out);
+      break;
+    case Deed::kPull:
+      append_varint(operation.seq, out);
+      append_varint(operation.due.seconds, out);
+      break;
+    case Deed::kRemove: append_varint(operation.seq, out); break;
+    case Deed::kMove:
+    case Deed::kServePulls: append_varint(operation.number, out); break;
+    case Deed::kOpen:
+    case Deed::kSetAside: break;
+  }
+}
+
+base::Result<std::uint64_t> OperationLog::commit() {
+  if (!pending_.empty()) {
+    RETURN_IF_ERROR(file_->append(pending_.seal(kKind, operations_, file_->size())));
+    pending_.clear();
+    operations_ = 0;
+  }
+  RETURN_IF_ERROR(file_->sync());
+  return file_->size();
+}
+
+}  // namespace meguri::sat

@@ -1,0 +1,233 @@
+#include "sat/segments.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "sat/record.h"
+
+namespace meguri::sat {
+
+using base::ErrorCode;
+
+namespace {
+
+constexpr env::BlockKind kKind = env::block_kind("MGSX");
+constexpr std::string_view kSuffix = ".seg";
+
+std::uint64_t end_of(const Extent& extent) {
+  return extent.offset + Segments::kHeaderBytes + extent.bytes;
+}
+
+}  // namespace
+
+std::string Segments::path_of(std::uint32_t segment) const {
+  return env::numbered_path(dir_, segment, kSuffix);
+}
+
+base::Result<std::unique_ptr<Segments>> Segments::open(env::FileSystem& files, std::string dir,
+                                                       std::uint64_t segment_bytes_max,
+                                                       std::string_view state,
+                                                       const std::vector<Extent>& live) {
+  std::unique_ptr<Segments> segments(new Segments(files, std::move(dir), segment_bytes_max));
+  RETURN_IF_ERROR(files.make_dirs(segments->dir_));
+  RETURN_IF_ERROR(segments->restore(state, live));
+  return segments;
+}
+
+// The number of the last segment, then number and size of each.
+base::Status Segments::restore(std::string_view state, const std::vector<Extent>& live) {
+  const auto corrupt = [this] {
+    return base::fail(ErrorCode::kCorrupt, "what is known of the segments in {} is damaged", dir_);
+  };
+  std::uint64_t last = 0;
+  if (!state.empty() && !take_varint(state, last)) return corrupt();
+  last_ = static_cast<std::uint32_t>(last);
+  while (!state.empty()) {
+    std::uint64_t number = 0;
+    std::uint64_t size = 0;
+    if (!take_varint(state, number) || !take_varint(state, size)) return corrupt();
+    segments_[static_cast<std::uint32_t>(number)].size = size;
+  }
+  RETURN_IF_ERROR(cut_all(live));
+  // What is live is taken out of what is free.
+  for (const Extent& extent : live) {
+    const auto found = segments_.find(extent.segment);
+    if (found == segments_.end() || end_of(extent) > found->second.size) return corrupt();
+    auto& freed = found->second.freed;
+    auto range = freed.upper_bound(extent.offset);
+    if (range == freed.begin()) return corrupt();
+    --range;
+    const std::uint64_t end = range->second;
+    if (end < end_of(extent)) return corrupt();
+    if (range->first == extent.offset) {
+      freed.erase(range);
+    } else {
+      range->second = extent.offset;
+    }
+    if (end_of(extent) < end) freed[end_of(extent)] = end;
+    bytes_live_ += kHeaderBytes + extent.bytes;
+  }
+  // A crash may have come before it was freed.
+  for (auto& [number, segment] : segments_) {
+    for (const auto& [begin, end] : segment.freed) {
+      const std::uint64_t from = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+      const std::uint64_t until = end / kBlockBytes * kBlockBytes;
+      if (from < until) RETURN_IF_ERROR(files_.punch(path_of(number), from, until - from));
+    }
+  }
+  return {};
+}
+
+// To their sizes at the mark. Segments that nothing lives in may have been removed since.
+base::Status Segments::cut_all(const std::vector<Extent>& live) {
+  std::set<std::uint32_t> needed;
+  for (const Extent& extent : live) needed.insert(extent.segment);
+  std::erase_if(segments_, [&](const auto& entry) { return !needed.contains(entry.first); });
+  RETURN_IF_ERROR(remove_others());
+  for (auto& [number, segment] : segments_) {
+    ASSIGN_OR_RETURN(const std::uint64_t size, files_.size(path_of(number)));
+    if (size < segment.size) {
+      return base::fail(ErrorCode::kCorrupt, "{} has {} bytes, and should have {}", path_of(number),
+                        size, segment.size);
+    }
+    if (size > segment.size) RETURN_IF_ERROR(files_.truncate(path_of(number), segment.size));
+    segment.freed[0] = segment.size;
+  }
+  return {};
+}
+
+base::Status Segments::remove_others() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.list(dir_));
+  for (const std::string& name : names) {
+    const auto number = env::number_of_name(name, kSuffix);
+    const bool is_known =
+        number && *number <= last_ && segments_.contains(static_cast<std::uint32_t>(*number));
+    if (number && !is_known) RETURN_IF_ERROR(files_.remove(dir_ + "/" + name));
+  }
+  return {};
+}
+
+base::Status Segments::begin_segment() {
+  if (file_) unsynced_.push_back(last_);
+  // A number is used once: what a crash left of it cannot be taken for another's.
+  ASSIGN_OR_RETURN(file_, files_.create(path_of(++last_)));
+  has_new_names_ = true;
+  segments_[last_] = {};
+  return {};
+}
+
+base::Result<Extent> Segments::append(Slot slot, std::string_view bytes, std::uint32_t records) {
+  CHECK(bytes.size() < 0xffff'ffffU, "an extent has less than 4 GiB");
+  if (!file_ || segments_[last_].size >= segment_bytes_max_) RETURN_IF_ERROR(begin_segment());
+  const Extent extent{last_, static_cast<std::uint32_t>(bytes.size()), segments_[last_].size,
+                      records};
+  block_.clear();
+  block_.out().append(bytes);
+  RETURN_IF_ERROR(file_->append(block_.seal(kKind, records, slot)));
+  segments_[last_].size += block_.size();
+  bytes_live_ += block_.size();
+  return extent;
+}
+
+base::Result<env::ReadableFile*> Segments::reader_of(std::uint32_t segment) {
+  auto& reader = readers_[segment];
+  if (!reader) {
+    ASSIGN_OR_RETURN(reader, files_.open_read(path_of(segment)));
+  }
+  return reader.get();
+}
+
+base::Status Segments::read(Slot slot, const Extent& extent, std::string* out) {
+  ASSIGN_OR_RETURN(const env::ReadableFile* file, reader_of(extent.segment));
+  RETURN_IF_ERROR(file->read_at(extent.offset, kHeaderBytes + extent.bytes, out));
+  env::BlockView view;
+  const env::BlockState state = env::read_block(*out, kKind, view);
+  const bool is_it = state == env::BlockState::kWhole && view.number == slot &&
+                     view.payload.size() == extent.bytes;
+  if (!is_it) {
+    return base::fail(
+        ErrorCode::kCorrupt, "{} is damaged at {}: {} bytes of bucket slot {}, {}",
+        path_of(extent.segment), extent.offset, extent.bytes, slot,
+        state == env::BlockState::kWhole ? "but the block is another" : env::describe(state));
+  }
+  out->erase(0, kHeaderBytes);
+  return {};
+}
+
+void Segments::release(const Extent& extent) {
+  bytes_live_ -= kHeaderBytes + extent.bytes;
+  released_.push_back(extent);
+}
+
+base::Result<std::string> Segments::mark() {
+  for (const std::uint32_t number : unsynced_) {
+    ASSIGN_OR_RETURN(const auto file, files_.open_append(path_of(number)));
+    RETURN_IF_ERROR(file->sync());
+  }
+  unsynced_.clear();
+  if (file_) RETURN_IF_ERROR(file_->sync());
+  if (std::exchange(has_new_names_, false)) RETURN_IF_ERROR(files_.sync_dir(dir_));
+  to_free_.insert(to_free_.end(), released_.begin(), released_.end());
+  released_.clear();
+  std::string state;
+  append_varint(last_, state);
+  for (const auto& [number, segment] : segments_) {
+    append_varint(number, state);
+    append_varint(segment.size, state);
+  }
+  return state;
+}
+
+base::Status Segments::forget() {
+  for (const Extent& extent : std::exchange(to_free_, {})) {
+    RETURN_IF_ERROR(free_range(extent.segment, extent.offset, end_of(extent)));
+  }
+  return {};
+}
+
+// Joined with what is free beside it, so that blocks which several extents share go too.
+base::Status Segments::free_range(std::uint32_t index, std::uint64_t begin, std::uint64_t end) {
+  Segment& segment = segments_.at(index);
+  const auto after = segment.freed.find(end);
+  std::uint64_t joined_end = end;
+  if (after != segment.freed.end()) {
+    joined_end = after->second;
+    segment.freed.erase(after);
+  }
+  std::uint64_t joined_begin = begin;
+  auto before = segment.freed.lower_bound(begin);
+  if (before != segment.freed.begin() && std::prev(before)->second == begin) {
+    --before;
+    joined_begin = before->first;
+  }
+  segment.freed[joined_begin] = joined_end;
+  if (joined_begin == 0 && joined_end == segment.size && index != last_) {
+    segments_.erase(index);
+    readers_.erase(index);
+    return files_.remove(path_of(index));
+  }
+  // Only the blocks that this range has a part in.
+  const std::uint64_t from =
+      std::max((joined_begin + kBlockBytes - 1) / kBlockBytes, begin / kBlockBytes) * kBlockBytes;
+  const std::uint64_t until =
+      std::min(joined_end / kBlockBytes, (end + kBlockBytes - 1) / kBlockBytes) * kBlockBytes;
+  if (from >= until) return {};
+  return files_.punch(path_of(index), from, until - from);
+}
+
+std::uint64_t Segments::bytes_on_disk() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [number, segment] : segments_) {
+    bytes += segment.size;
+    for (const auto& [begin, end] : segment.freed) {
+      const std::uint64_t from = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+      const std::uint64_t until = end / kBlockBytes * kBlockBytes;
+      if (from < until) bytes -= until - from;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace meguri::sat

@@ -1,0 +1,96 @@
+// Segments: where the bytes of buckets lie on disk. Whatever bucket they belong to, they are
+// appended to one file after another, so that writing is sequential and one sync makes all of it
+// durable; what is no longer needed is punched out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "env/block_file.h"
+#include "env/file_system.h"
+#include "sat/time_layout.h"
+
+namespace meguri::sat {
+
+// Bytes of one bucket that were written together: a block (docs/formats/blocks.md) whose number is
+// the slot.
+struct Extent {
+  std::uint32_t segment = 0;
+  std::uint32_t bytes = 0;  // without the header
+  std::uint64_t offset = 0;
+  std::uint32_t records = 0;
+
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+
+// Files DIR/0000000000000001.seg and so on. An extent is in one file; its header tells the slot,
+// length and checksum, so that the files can be checked without anything else.
+//
+// Nothing is freed before a checkpoint that does without it is durable: release() says what the
+// next checkpoint does not need, mark() what belongs to it, and forget() frees what had been
+// released by then. Thread-compatible.
+class Segments {
+ public:
+  static constexpr std::size_t kHeaderBytes = env::Block::kHeaderBytes;
+  static constexpr std::uint64_t kBlockBytes = 4096;  // what can be punched
+
+  // `state` is what mark() returned; empty: there is nothing yet. Files are cut to what they had
+  // then, and later ones removed. `live` are the extents that are in use: the rest is freed.
+  static base::Result<std::unique_ptr<Segments>> open(env::FileSystem& files, std::string dir,
+                                                      std::uint64_t segment_bytes_max,
+                                                      std::string_view state,
+                                                      const std::vector<Extent>& live);
+
+  base::Result<Extent> append(Slot slot, std::string_view bytes, std::uint32_t records);
+  // Replaces `*out`. kCorrupt: the bytes are not those that were written, or of another slot.
+  base::Status read(Slot slot, const Extent& extent, std::string* out);
+
+  void release(const Extent& extent);
+
+  // Syncs all, and returns what open() needs to come back to here.
+  base::Result<std::string> mark();
+  // The last mark() is durable: frees what was released before it.
+  base::Status forget();
+
+  std::uint64_t bytes_live() const { return bytes_live_; }  // of extents not released
+  std::uint64_t bytes_on_disk() const;                      // about, punched blocks taken off
+
+ private:
+  struct Segment {
+    std::uint64_t size = 0;
+    std::map<std::uint64_t, std::uint64_t> freed;  // ranges, begin to end; they do not touch
+  };
+
+  Segments(env::FileSystem& files, std::string dir, std::uint64_t segment_bytes_max)
+      : files_(files), dir_(std::move(dir)), segment_bytes_max_(segment_bytes_max) {}
+
+  std::string path_of(std::uint32_t segment) const;
+  base::Status restore(std::string_view state, const std::vector<Extent>& live);
+  base::Status cut_all(const std::vector<Extent>& live);
+  base::Status remove_others();
+  base::Status begin_segment();
+  base::Status free_range(std::uint32_t index, std::uint64_t begin, std::uint64_t end);
+  base::Result<env::ReadableFile*> reader_of(std::uint32_t segment);
+
+  env::FileSystem& files_;
+  const std::string dir_;
+  const std::uint64_t segment_bytes_max_;
+  std::map<std::uint32_t, Segment> segments_;
+  std::uint32_t last_ = 0;  // the number of the segment that is written; 0: none
+  std::unique_ptr<env::WritableFile> file_;
+  std::vector<std::uint32_t> unsynced_;  // full segments that were not synced yet
+  bool has_new_names_ = false;
+  std::map<std::uint32_t, std::unique_ptr<env::ReadableFile>> readers_;
+  std::vector<Extent> released_;  // since the last mark
+  std::vector<Extent> to_free_;   // before it
+  std::uint64_t bytes_live_ = 0;
+  env::Block block_;
+};
+
+}  // namespace meguri::sat
