@@ -32,6 +32,7 @@ crawl::CrawlOptions options_of(std::string seed, const std::string& archive) {
   options.access.host_wait_ms_min = 0;
   options.access.server_gap_ms = 0;
   options.access.duration_factor = 0;
+  options.tries_max = 1;  // what fails is not waited for
   options.user_agent = "Mozilla/5.0 (compatible; meguri; bench)";
   options.warc.series.dir = archive + "/warc";
   options.warc.info.software = "meguri";
