@@ -116,13 +116,14 @@ sim::World CrawlLoad::world() const {
   options.start = kStart;
   options.delay_mean = {};
   options.crawl_delays = false;
+  options.make_sound();
   return sim::World(options);
 }
 
 std::vector<std::string> CrawlLoad::web_arguments(const std::string& ca_file) const {
   return {"--hosts", count_text(servers), "--servers",        count_text(servers),
-          "--pages", count_text(pages),   "--no-crawl-delay", "--ca",
-          ca_file};
+          "--pages", count_text(pages),   "--no-crawl-delay", "--sound",
+          "--ca",    ca_file};
 }
 
 base::Result<CrawlCost> measure_crawl(const WebProcess& web, bool is_https,
@@ -156,19 +157,14 @@ base::Result<CrawlCost> measure_crawl(const WebProcess& web, bool is_https,
   return cost;
 }
 
-std::vector<SamplePage> sample_pages(const CrawlLoad& load, const CrawlCost& cost) {
+std::vector<SamplePage> sample_pages(const CrawlLoad& load) {
   const sim::World world = load.world();
-  const base::Instant now = env::RealClock().utc();
-  const auto live =
-      static_cast<std::size_t>(static_cast<double>(load.sample) * cost.pages / cost.visits);
   std::vector<SamplePage> pages;
   sim::Dice dice{20'000};
   while (pages.size() < load.sample) {
     const sim::HostNumber host = dice.below(world.census().hosts());
     const sim::Site site(world.census(), host);
     const sim::PageNumber page = dice.below(site.pages());
-    const bool wants_live = pages.size() < live;
-    if ((world.status_of(site, page, now) == 200) != wants_live) continue;
     pages.push_back({world.census().name_of(host), site.address_of(page)});
   }
   return pages;

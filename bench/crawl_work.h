@@ -41,12 +41,11 @@ struct CrawlCost {
 base::Result<CrawlCost> measure_crawl(const WebProcess& web, bool is_https,
                                       const std::string& ca_file, const std::string& archive);
 
-// Pages of which as large a share answers with 200 as `cost` had, the others with what the crawl
-// met too: redirects, 404, 500.
+// Some of its pages.
 struct SamplePage {
   std::string host;
   std::string target;
 };
-std::vector<SamplePage> sample_pages(const CrawlLoad& load, const CrawlCost& cost);
+std::vector<SamplePage> sample_pages(const CrawlLoad& load);
 
 }  // namespace meguri::bench

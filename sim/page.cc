@@ -56,12 +56,15 @@ std::uint64_t popular(std::uint64_t n, Dice& dice) {
 
 // The page lives through a line of the trace, chosen by chance, or invents its changes.
 History history_of(const Census& census, const Site& site, PageNumber number, std::uint64_t key,
-                   base::Instant world_start, const Trace* trace) {
-  if (trace == nullptr) {
-    return {key, draw_traits(census.seed(), site.host(), number, world_start)};
+                   base::Instant world_start, const PageSources& sources) {
+  if (sources.trace == nullptr) {
+    HistoryTraits traits = draw_traits(census.seed(), site.host(), number, world_start);
+    if (sources.is_sound) traits.birth = traits.death = std::nullopt;
+    return {key, traits};
   }
-  const std::size_t line = Dice{kLine, key}.below(trace->pages());
-  return {key, RecordedChanges{trace->events_of(line), world_start, number == 0}};
+  const std::size_t line = Dice{kLine, key}.below(sources.trace->pages());
+  const bool is_always_there = number == 0 || sources.is_sound;
+  return {key, RecordedChanges{sources.trace->events_of(line), world_start, is_always_there}};
 }
 
 constexpr std::string_view lang_of(Language language) {
@@ -84,7 +87,7 @@ Page::Page(const Census& census, const Site& site, PageNumber number, base::Inst
       number_(number),
       sources_(sources),
       key_(key_of(census, site, number)),
-      history_(history_of(census, site, number, key_, world_start, sources.trace)) {
+      history_(history_of(census, site, number, key_, world_start, sources)) {
   if (sources.still_at) history_.stand_still(*sources.still_at);
 }
 
@@ -120,7 +123,7 @@ std::vector<OutLink> Page::graph_links() const {
     OutLink link{host, page};
     const double form = dice.uniform();
     link.is_absolute = dice.chance(kAbsoluteChance);
-    link.redirects = dice.chance(kRedirectChance);
+    link.redirects = dice.chance(kRedirectChance) && !sources_.is_sound;
     if (form < 0.03) link.form = LinkForm::kArea;
     if (form >= 0.03 && form < 0.06) link.form = LinkForm::kIframe;
     if (frames) link.form = LinkForm::kFrame;
@@ -140,7 +143,7 @@ std::vector<OutLink> Page::links(const Version& version) const {
     if (frames && form != LinkForm::kNext && form != LinkForm::kRefresh) form = LinkForm::kFrame;
     OutLink link{host, page, form};
     link.is_absolute = dice.chance(kAbsoluteChance);
-    link.redirects = dice.chance(kRedirectChance);
+    link.redirects = dice.chance(kRedirectChance) && !sources_.is_sound;
     if (host == site_.host() && page == number_) return;
     links.push_back(link);
   };

@@ -50,12 +50,13 @@ struct PageRobots {
 };
 
 // What a world has from files instead of inventing it; null: nothing. Borrowed. And the moment at
-// which its pages stand still, if they do.
+// which its pages stand still, if they do; `is_sound`: as WorldOptions has it.
 struct PageSources {
   const Trace* trace = nullptr;
   const Graph* graph = nullptr;
   const NodeMap* nodes = nullptr;  // of the graph
   std::optional<base::Instant> still_at = std::nullopt;
+  bool is_sound = false;
 };
 
 // A view of one page of one site; cheap to make. Borrows its census, its site and the sources.

@@ -42,6 +42,12 @@ struct WorldOptions {
   // compared with one truth, and its pauses be judged all the same.
   bool is_still = false;
 
+  // Every page is there for ever, every link leads straight to one, and nothing fails: what is
+  // fetched is content alone, as a benchmark of the crawler wants it. Set by make_sound(), which
+  // leaves out copies too.
+  bool is_sound = false;
+  void make_sound();
+
   base::Status check() const;
 };
 
@@ -124,6 +130,7 @@ class World {
   PageSources sources() const {
     PageSources sources{options_.trace.get(), options_.graph.get(), &nodes_};
     if (options_.is_still) sources.still_at = start();
+    sources.is_sound = options_.is_sound;
     return sources;
   }
   void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,

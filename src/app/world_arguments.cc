@@ -32,12 +32,14 @@ void WorldArguments::declare(Options options) {
   options.option("--graph", "FILE", graph_,
                  "Pages link as the nodes in FILE: a list of edges or of neighbours");
   options.flag("--still", still_, "Every page stays as it was at --start, whatever the time");
+  options.flag("--sound", sound_, "Every page is there and every link leads to one; nothing fails");
 }
 
 base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) const {
   sim::WorldOptions world;
   world.start = kStart;
   world.is_still = still_;
+  if (sound_) world.make_sound();
   if (!hosts_.empty()) {
     ASSIGN_OR_RETURN(world.census.hosts, parse_count("--hosts", hosts_));
   }

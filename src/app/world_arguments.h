@@ -27,6 +27,7 @@ class WorldArguments {
   std::string trace_;
   std::string graph_;
   bool still_ = false;
+  bool sound_ = false;
 };
 
 }  // namespace meguri::app

@@ -93,8 +93,8 @@ struct HostAccess {
 // Holds jobs by host, and hosts by the server they are pinned to, and lets them out through two
 // gates. Host: one request at a time, and from the end of its answer a wait of max(minimum, what
 // the host asks for, factor x the answer's duration); where a job's wait is the whole one, without
-// that minimum. Server: at most server_requests_max at a
-// time, none within the gap after an answer. Times are rounded up to kSlotMs, never down.
+// that minimum. Server: at most server_requests_max at a time, none within the gap after
+// an answer. Waits are rounded up to kSlotMs, never down; none is none.
 //
 // A host stays with the server of its first job for as long as it has any; next() says which. Time
 // is what the calls with `now` bring: it may stand still or jump ahead, and a smaller one counts as

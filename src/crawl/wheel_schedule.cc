@@ -20,6 +20,13 @@ std::uint64_t slot_from(std::int64_t ms) {
   return static_cast<std::uint64_t>((std::min(ms, kMsMax) + slot_ms - 1) / slot_ms);
 }
 
+// The slot in which a wait from `ms` on is over; no wait is over at once.
+std::uint64_t slot_after(std::int64_t ms, std::int64_t wait_ms) {
+  if (wait_ms > 0) return slot_from(ms + wait_ms);
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(ms, 0, kMsMax) /
+                                    AccessSchedule::kSlotMs);
+}
+
 // Which of the levels in the bit set `levels`, which is not empty, has its turn.
 std::size_t choose_level(std::uint32_t levels, std::uint32_t turn) {
   const auto best = static_cast<std::size_t>(std::countr_zero(levels));
@@ -110,14 +117,14 @@ void WheelSchedule::finish(std::uint64_t id, base::Ticks now, base::Duration dur
   host.place = Place::kNowhere;
   host.ended_ms = now_ms_;
   // A hold() meanwhile may reach further.
-  set_ready(index, std::max(host.ready_slot, slot_from(now_ms_ + std::max(least, rest))));
+  set_ready(index, std::max(host.ready_slot, slot_after(now_ms_, std::max(least, rest))));
 
   Server& server = servers_[host.server];
   const Index server_index = host.server;
   server.in_flight = (server.in_flight - 1U) & 0xffffU;
   --in_flight_;
   leave_list(server_index);  // its moment in the wheel changes
-  const std::uint64_t gate = slot_from(now_ms_ + std::int64_t{limits_.server_gap_ms});
+  const std::uint64_t gate = slot_after(now_ms_, limits_.server_gap_ms);
   server.gate_slot = std::max<std::uint64_t>(server.gate_slot, gate) & ((1ULL << 48U) - 1);
   settle_server(server_index);
   settle_host(index);  // the last, because it may forget both
@@ -246,7 +253,7 @@ Index WheelSchedule::find_or_make_host(std::uint64_t id, std::uint32_t wait_ms,
   host.ended_ms = -kMsMax;
   if (restarted_ms_) {
     host.ended_ms = *restarted_ms_;
-    host.ready_slot = slot_from(*restarted_ms_ + std::int64_t{least_wait_ms(host)});
+    host.ready_slot = slot_after(*restarted_ms_, least_wait_ms(host));
   }
   return index;
 }
@@ -260,7 +267,7 @@ Index WheelSchedule::find_or_make_server(std::uint64_t key) {
   Server& server = servers_[index];
   server.key = key;
   if (restarted_ms_) {
-    const std::uint64_t gate = slot_from(*restarted_ms_ + std::int64_t{limits_.server_gap_ms});
+    const std::uint64_t gate = slot_after(*restarted_ms_, limits_.server_gap_ms);
     server.gate_slot = gate & ((1ULL << 48U) - 1);
   }
   return index;
@@ -284,8 +291,9 @@ void WheelSchedule::set_wait(Index index, std::uint32_t wait_ms, bool is_whole) 
   host.wait_ms = wait_ms;
   host.is_wait_whole = is_whole;
   if (host.place == Place::kInFlight) return;  // finish() will see to it
-  const std::int64_t ready_ms = host.ended_ms + std::int64_t{least_wait_ms(host)};
-  if (ready_ms > 0) set_ready(index, std::max(host.ready_slot, slot_from(ready_ms)));
+  const std::int64_t wait = least_wait_ms(host);
+  if (host.ended_ms + wait <= 0) return;
+  set_ready(index, std::max(host.ready_slot, slot_after(host.ended_ms, wait)));
 }
 
 // The caller settles the host afterwards.

@@ -23,6 +23,9 @@ using base::Ticks;
 constexpr std::int64_t kSlotMs = AccessSchedule::kSlotMs;
 
 std::int64_t rounded_up(std::int64_t ms) { return (ms + kSlotMs - 1) / kSlotMs * kSlotMs; }
+std::int64_t end_of_wait(std::int64_t from, std::int64_t wait) {
+  return wait == 0 ? from / kSlotMs * kSlotMs : rounded_up(from + wait);
+}
 
 std::size_t level_of_turn(std::uint32_t levels, std::uint32_t turn) {
   const auto best = static_cast<std::size_t>(std::countr_zero(levels));
@@ -113,11 +116,11 @@ class Model {
         std::max<std::int64_t>(least_wait_ms(host), limits_.duration_factor * duration_ms);
     host.in_flight = false;
     host.ended_ms = now_;
-    host.ready_ms = std::max(host.ready_ms, rounded_up(now_ + wait));
+    host.ready_ms = std::max(host.ready_ms, end_of_wait(now_, wait));
     ModelServer& server = servers_.at(host.server);
     --server.in_flight;
     server.gate_ms =
-        std::max(server.gate_ms, rounded_up(now_ + std::int64_t{limits_.server_gap_ms}));
+        std::max(server.gate_ms, end_of_wait(now_, limits_.server_gap_ms));
     forget();
   }
 
@@ -242,7 +245,7 @@ class Model {
       host.wait_ms = wait_ms;
       host.is_wait_whole = is_wait_whole;
       host.ended_ms = restarted_;
-      host.ready_ms = rounded_up(*restarted_ + least_wait_ms(host));
+      host.ready_ms = end_of_wait(*restarted_, least_wait_ms(host));
     }
     return host;
   }
@@ -250,7 +253,7 @@ class Model {
   ModelServer& server_of(std::uint64_t key) {
     const auto [at, is_new] = servers_.try_emplace(key);
     if (is_new && restarted_) {
-      at->second.gate_ms = rounded_up(*restarted_ + std::int64_t{limits_.server_gap_ms});
+      at->second.gate_ms = end_of_wait(*restarted_, limits_.server_gap_ms);
     }
     return at->second;
   }
@@ -259,7 +262,7 @@ class Model {
     host.wait_ms = wait_ms;
     host.is_wait_whole = is_whole;
     if (host.in_flight || !host.ended_ms) return;
-    host.ready_ms = std::max(host.ready_ms, rounded_up(*host.ended_ms + least_wait_ms(host)));
+    host.ready_ms = std::max(host.ready_ms, end_of_wait(*host.ended_ms, least_wait_ms(host)));
   }
 
   void advance(std::int64_t now) {
