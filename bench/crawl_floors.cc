@@ -137,11 +137,11 @@ void measure_bodies(const std::vector<Body>& bodies, Floors* floors) {
   const auto per_page = [&](const std::function<void(const Body&)>& use) {
     return cpu_seconds_of([&] { std::ranges::for_each(bodies, use); }) / count;
   };
-  archive::GzipWriter gzip(archive::RecordOptions().gzip_level);
+  archive::GzipWriter gzip;
   std::string out;
   floors->gzip = per_page([&](const Body& body) {
     out.clear();
-    gzip.append_member(body.bytes, &out);
+    gzip.append_member(body.bytes, {}, {}, &out);
   });
   archive::Sha1 sha1;
   floors->sha1 = per_page([&](const Body& body) {

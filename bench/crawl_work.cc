@@ -24,7 +24,7 @@ constexpr base::Instant kStart =
 std::string count_text(std::uint64_t count) { return fmt::format("{}", count); }
 
 // As the product makes them, but no host and no server is waited for.
-crawl::CrawlOptions options_of(std::string seed, const std::string& archive) {
+crawl::CrawlOptions options_of(std::string seed, const std::string& archive, bool is_https) {
   crawl::CrawlOptions options;
   options.seeds = {std::move(seed)};
   options.scope.scope = crawl::Scope::kAny;
@@ -33,6 +33,8 @@ crawl::CrawlOptions options_of(std::string seed, const std::string& archive) {
   options.access.server_gap_ms = 0;
   options.access.duration_factor = 0;
   options.tries_max = 1;  // what fails is not waited for
+  // With the waits of a polite crawl each page is a handshake.
+  options.keeps_connections = !is_https;
   options.user_agent = "Mozilla/5.0 (compatible; meguri; bench)";
   options.warc.series.dir = archive + "/warc";
   options.warc.info.software = "meguri";
@@ -74,11 +76,11 @@ nlohmann::json figures_of(const flow::Metrics& metrics, const crawl::RegistryCou
 }
 
 // In the child: the whole crawl, and its figures on standard output.
-base::Status crawl(const WebProcess& web, std::string seed, const std::string& ca_file,
-                   const std::string& archive) {
+base::Status crawl(const WebProcess& web, bool is_https, std::string seed,
+                   const std::string& ca_file, const std::string& archive) {
   env::PosixFileSystem files;
   const env::RealClock clock;
-  const crawl::CrawlOptions options = options_of(std::move(seed), archive);
+  const crawl::CrawlOptions options = options_of(std::move(seed), archive, is_https);
   ASSIGN_OR_RETURN(const app::CrawlSeams seams, seams_of(web, ca_file, files, options));
   RETURN_IF_ERROR(files.make_dirs(archive + "/state"));
   RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
@@ -113,6 +115,7 @@ sim::World CrawlLoad::world() const {
   options.census.hosts = servers;
   options.census.servers = servers;
   options.census.pages = pages;
+  options.census.size_exponent = 0;
   options.start = kStart;
   options.delay_mean = {};
   options.crawl_delays = false;
@@ -123,7 +126,7 @@ sim::World CrawlLoad::world() const {
 std::vector<std::string> CrawlLoad::web_arguments(const std::string& ca_file) const {
   return {"--hosts", count_text(servers), "--servers",        count_text(servers),
           "--pages", count_text(pages),   "--no-crawl-delay", "--sound",
-          "--ca",    ca_file};
+          "--size-exponent", "0", "--ca",    ca_file};
 }
 
 base::Result<CrawlCost> measure_crawl(const WebProcess& web, bool is_https,
@@ -134,7 +137,7 @@ base::Result<CrawlCost> measure_crawl(const WebProcess& web, bool is_https,
     seed = fmt::format("https{}:{}/", seed.substr(4, end - 4), web.https_port());
   }
   const ChildEnd end = run_child([&] {
-    const base::Status status = crawl(web, seed, ca_file, archive);
+    const base::Status status = crawl(web, is_https, seed, ca_file, archive);
     if (!status) fmt::print(stderr, "{}\n", status.error().message());
     return status ? 0 : 1;
   });

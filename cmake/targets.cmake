@@ -90,10 +90,15 @@ function(meguri_fuzzer library name source corpus)
 endfunction()
 
 # meguri_program(NAME SOURCE DEPENDS ours...)
+#
+# mimalloc comes first, so that all of the program takes memory from it; sanitizers have their own.
 function(meguri_program name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "DEPENDS")
   list(TRANSFORM arg_DEPENDS PREPEND "meguri_")
   add_executable(${name} "${CMAKE_SOURCE_DIR}/${source}")
+  if(NOT MEGURI_SANITIZE)
+    target_link_libraries(${name} PRIVATE "${MIMALLOC}")
+  endif()
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
 endfunction()
 

@@ -483,5 +483,21 @@ TEST(World, StandsStillButForDatesAndDelays) {
   }
 }
 
+TEST(World, ASoundOneHasNothingButPages) {
+  WorldOptions options = world_of(20, 800).options();
+  options.make_sound();
+  const World world(options);
+  const Census& census = world.census();
+  for (HostNumber host = 0; host < census.hosts(); ++host) {
+    EXPECT_EQ(census.content_of(host), host);
+    const Site site(census, host);
+    for (PageNumber number = 0; number < site.pages(); ++number) {
+      EXPECT_EQ(ask(world, census.name_of(host), site.address_of(number), kNow).status, 200);
+      const Page page = world.page(site, number);
+      for (const OutLink& link : page.links(page.history().at(kNow))) EXPECT_FALSE(link.redirects);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace meguri::sim

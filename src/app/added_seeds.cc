@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "app/crawl_config.h"
+
 namespace meguri::app {
 
 namespace {
@@ -40,8 +42,9 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 base::Result<std::vector<std::string>> read_added_seeds(env::FileSystem& files,
                                                         const std::string& archive) {
-  ASSIGN_OR_RETURN(const std::string text, read_text(files, path_of(archive)));
-  return lines_of(text);
+  const std::string path = path_of(archive);
+  ASSIGN_OR_RETURN(const std::string text, read_text(files, path));
+  return read_seeds(std::string_view(text).substr(0, whole_lines(text)), path);
 }
 
 base::Result<AddedSeeds> append_added_seeds(env::FileSystem& files, const std::string& archive,

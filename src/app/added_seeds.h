@@ -11,8 +11,8 @@
 
 namespace meguri::app {
 
-// In the order in which they were added. A last line without end was never acknowledged, and is
-// left out.
+// In the order in which they were added; people may add lines too, as in any list of seeds. A last
+// line without end was never acknowledged, and is left out. kInvalid: a line is no URL.
 base::Result<std::vector<std::string>> read_added_seeds(env::FileSystem& files,
                                                         const std::string& archive);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/added_seeds.h"
 #include "app/input.h"
 #include "fetch/ares_dns.h"
 #include "fetch/curl_http_client.h"
@@ -14,7 +15,6 @@ namespace meguri::app {
 namespace {
 
 constexpr std::string_view kConfigName = "/meguri.toml";
-constexpr std::string_view kSeedsName = "/seeds.txt";
 
 // "Follow so many links from a seed (default: 100)"
 std::string help_of(const ConfigKey<CrawlConfig>& key) {
@@ -128,11 +128,7 @@ base::Status CrawlArguments::add_seeds(const std::string& archive, env::FileSyst
     ASSIGN_OR_RETURN(const auto more, read_seeds(input.bytes, seeds_file_));
     append(config.crawl.seeds, more);
   }
-  const std::string path = archive + std::string(kSeedsName);
-  ASSIGN_OR_RETURN(const bool exists, files.exists(path));
-  if (!exists) return {};
-  ASSIGN_OR_RETURN(const std::string text, env::read_file(files, path));
-  ASSIGN_OR_RETURN(const auto more, read_seeds(text, path));
+  ASSIGN_OR_RETURN(const auto more, read_added_seeds(files, archive));
   append(config.crawl.seeds, more);
   return {};
 }

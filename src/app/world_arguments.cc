@@ -22,6 +22,8 @@ void WorldArguments::declare(Options options) {
                  "How many pages all have together (default: 10000, or ten a host)");
   options.option("--seed", "N", seed_, "Which of all such webs (default: 1)");
   options.option("--servers", "N", servers_, "On how many addresses (default: a third of hosts)");
+  options.option("--size-exponent", "X", size_exponent_,
+                 "Hosts are as large as their rank to the power of -X; 0: all alike (default: 0.9)");
   options.option("--start", "TIME", start_,
                  "When its pages begin to be born and to die (default: 2026-01-01)");
   options.option("--delay", "DURATION", delay_,
@@ -52,6 +54,9 @@ base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) con
   }
   if (!servers_.empty()) {
     ASSIGN_OR_RETURN(world.census.servers, parse_count("--servers", servers_));
+  }
+  if (!size_exponent_.empty()) {
+    ASSIGN_OR_RETURN(world.census.size_exponent, parse_number("--size-exponent", size_exponent_));
   }
   if (!start_.empty()) {
     ASSIGN_OR_RETURN(world.start, parse_time("--start", start_, kStart));

@@ -21,6 +21,7 @@ class WorldArguments {
   std::string pages_;
   std::string seed_;
   std::string servers_;
+  std::string size_exponent_;
   std::string start_;
   std::string delay_;
   bool no_crawl_delay_ = false;

@@ -1,30 +1,45 @@
-// GzipWriter: one gzip member for one record, at once and as fast as libdeflate does it.
+// GzipWriter: one gzip member for one record, at once, as fast as ISA-L does it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-struct libdeflate_compressor;  // NOLINT(readability-identifier-naming): as libdeflate calls it
+struct isal_zstream;  // NOLINT(readability-identifier-naming): as ISA-L calls it
 
 namespace meguri::archive {
 
-// Thread-compatible: every thread has its own. Holds some 1 MB at level 1.
+// Whether these bytes are compressed already, by their look: all values come about equally often.
+bool looks_packed(std::string_view bytes);
+
+// Thread-compatible: every thread has its own. Holds some 400 KB, and a buffer as large as the
+// largest member it made, up to kKeptBytesMax.
 class GzipWriter {
  public:
-  static constexpr int kLevelMin = 0;
-  static constexpr int kLevelMax = 12;
+  static constexpr std::size_t kKeptBytesMax = std::size_t{4} << 20U;
 
-  explicit GzipWriter(int level);  // requires kLevelMin..kLevelMax
+  GzipWriter();
+  GzipWriter(const GzipWriter&) = delete;
+  GzipWriter& operator=(const GzipWriter&) = delete;
+  ~GzipWriter();
 
-  // Appends one member that holds `bytes`. Equal bytes make equal members.
-  void append_member(std::string_view bytes, std::string* out);
+  // Appends one member that holds `front`, `body` and `end`, one behind the other. A body that
+  // looks packed is stored as it is, which costs a copy. Equal input makes equal members on
+  // processors of one kind.
+  void append_member(std::string_view front, std::string_view body, std::string_view end,
+                     std::string* out);
 
  private:
-  struct Free {
-    void operator()(libdeflate_compressor* compressor) const;
-  };
-  std::unique_ptr<libdeflate_compressor, Free> compressor_;
+  enum class Then : std::uint8_t { kMore, kBytes, kEnd };  // what follows: kBytes begin a byte
+
+  void deflate(std::string_view bytes, Then then);
+  void store(std::string_view bytes, Then then);
+
+  std::unique_ptr<isal_zstream> stream_;
+  std::vector<std::uint8_t> level_;
+  std::string member_;
 };
 
 }  // namespace meguri::archive

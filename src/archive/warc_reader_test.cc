@@ -26,7 +26,7 @@ std::string record_of(std::string_view id, std::string_view block) {
 
 std::string gzip(std::string_view bytes) {
   std::string out;
-  GzipWriter(1).append_member(bytes, &out);
+  GzipWriter().append_member(bytes, {}, {}, &out);
   return out;
 }
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kResponseType = "application/http; msgtype=response";
 constexpr std::string_view kRequestType = "application/http; msgtype=request";
 constexpr std::string_view kFieldsType = "application/warc-fields";
+constexpr std::string_view kRecordEnd = "\r\n\r\n";
 
 constexpr std::string_view kProfiles = "http://netpreserve.org/warc/1.1/revisit/";
 constexpr std::string_view kFormat = "WARC File Format 1.1";
@@ -61,32 +62,32 @@ bool may_refer(const Exchange& exchange, const Original& original, RevisitKind k
   return !(is_same_second && exchange.visit.target_uri == original.target_uri);
 }
 
-RecordMaker::RecordMaker(RecordOptions options) : options_(options), gzip_(options.gzip_level) {}
+RecordMaker::RecordMaker(RecordOptions options) : options_(options) {}
 
 void RecordMaker::begin(std::string_view type, const RecordId& id, base::Instant date) {
-  plain_ = "WARC/1.1\r\n";
+  front_ = "WARC/1.1\r\n";
   add("WARC-Type", type);
   add("WARC-Record-ID", id.to_string());
   add("WARC-Date", date.to_rfc3339_ms());
 }
 
 void RecordMaker::add(std::string_view name, std::string_view value) {
-  append_field(name, value, &plain_);
+  append_field(name, value, &front_);
 }
 
 // Controls, blanks and what is not ASCII are percent-encoded; a URL of ours has none of them.
 void RecordMaker::add_uri(std::string_view name, std::string_view uri) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
-  plain_.append(name).append(": ");
+  front_.append(name).append(": ");
   for (const char c : uri) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte > 0x20 && byte < 0x7f) {
-      plain_ += c;
+      front_ += c;
     } else {
-      plain_.append({'%', kDigits[byte >> 4U], kDigits[byte & 15U]});
+      front_.append({'%', kDigits[byte >> 4U], kDigits[byte & 15U]});
     }
   }
-  plain_ += "\r\n";
+  front_ += "\r\n";
 }
 
 void RecordMaker::add_visit(const VisitFacts& visit) {
@@ -106,19 +107,12 @@ void RecordMaker::end(std::string_view content_type, std::string_view block, std
   add("WARC-Block-Digest", sha1_.finish().to_string());
   add("Content-Type", content_type);
   add("Content-Length", fmt::format_int(block.size() + body.size()).c_str());
-  plain_.reserve(plain_.size() + block.size() + body.size() + 6);
-  plain_.append("\r\n").append(block).append(body).append("\r\n\r\n");
+  front_.append("\r\n").append(block);
   if (options_.compression == WarcCompression::kGzip) {
-    gzip_.append_member(plain_, out);
+    gzip_.append_member(front_, body, kRecordEnd, out);
   } else {
-    *out += plain_;
+    out->append(front_).append(body).append(kRecordEnd);
   }
-  keep_bounded();
-}
-
-// One large record must not make every thread hold its size for ever.
-void RecordMaker::keep_bounded() {
-  if (plain_.capacity() > kKeptBytesMax) plain_ = {};
 }
 
 MadeRecords RecordMaker::response(const Exchange& exchange, const VisitIds& ids) {

@@ -93,15 +93,11 @@ enum class WarcCompression : std::uint8_t { kNone, kGzip };
 
 struct RecordOptions {
   WarcCompression compression = WarcCompression::kGzip;
-  int gzip_level = 1;  // 0..12
 };
 
-// Pure: equal input makes equal bytes. Thread-compatible; whoever makes records has its own, and
-// it holds buffers as large as the largest record it made, up to kKeptBytesMax.
+// Pure: equal input makes equal bytes. Thread-compatible; whoever makes records has its own.
 class RecordMaker {
  public:
-  static constexpr std::size_t kKeptBytesMax = std::size_t{4} << 20U;
-
   explicit RecordMaker(RecordOptions options = {});
 
   const RecordOptions& options() const { return options_; }
@@ -125,12 +121,11 @@ class RecordMaker {
   void end(std::string_view content_type, std::string_view block, std::string_view body,
            std::string* out);
   void add_request(const Exchange& exchange, const VisitIds& ids, std::string* out);
-  void keep_bounded();
 
   const RecordOptions options_;
   Sha1 sha1_;
   GzipWriter gzip_;
-  std::string plain_;  // the record being made
+  std::string front_;  // of the record being made: all before its body
   std::string block_;  // its block, or the front of it
 };
 

@@ -176,18 +176,5 @@ TEST(WarcRoundTrip, PlainReadsBackEqual) {
   check_round_trips({.compression = WarcCompression::kNone});
 }
 
-TEST(WarcRoundTrip, EveryLevelReadsBackEqual) {
-  for (const int level : {0, 6, 12}) {
-    RecordMaker maker({.gzip_level = level});
-    Exchanges draw(99);
-    std::string bytes;
-    const Written written = write_one(draw, maker, &bytes);
-    const ViewFile file(bytes);
-    WarcReader reader(file);
-    ASSERT_TRUE(*reader.next());
-    check_response(reader, written);
-  }
-}
-
 }  // namespace
 }  // namespace meguri::archive

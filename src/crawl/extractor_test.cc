@@ -201,7 +201,7 @@ TEST(Extractor, TellsOfTheHost) {
 
 TEST(Extractor, ReadsThroughContentCodings) {
   std::string packed;
-  archive::GzipWriter(6).append_member("<a href=/next>n</a>", &packed);
+  archive::GzipWriter().append_member("<a href=/next>n</a>", {}, {}, &packed);
   const Finding finding =
       extract(answer_of(200, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed));
   EXPECT_EQ(finding.candidates.size(), 1U);
@@ -368,8 +368,8 @@ TEST(Extractor, FollowsNofollowPagesOnlyIfItMay) {
 
 TEST(Extractor, ReadsSitemapsThatAreFilesOfGzip) {
   std::string packed;
-  archive::GzipWriter(6).append_member(
-      "<urlset><url><loc>http://example.org/a</loc></url></urlset>", &packed);
+  archive::GzipWriter().append_member(
+      "<urlset><url><loc>http://example.org/a</loc></url></urlset>", {}, {}, &packed);
   Answer answer = answer_of(200, "Content-Type: application/x-gzip\r\n", packed);
   answer.visit.page.candidate.offer = Offer::kSitemap;
   answer.visit.page.candidate.depth = 0;
@@ -429,7 +429,7 @@ TEST(Extractor, SaysWhatMayPass) {
 
 TEST(Extractor, HandsOnTheTextOfRobotsTxt) {
   std::string packed;
-  archive::GzipWriter(6).append_member("User-agent: *\nDisallow: /x\n", &packed);
+  archive::GzipWriter().append_member("User-agent: *\nDisallow: /x\n", {}, {}, &packed);
   const Finding finding = extract(robots_answer(200, "Content-Encoding: gzip\r\n", packed));
   EXPECT_FALSE(finding.report);
   EXPECT_TRUE(finding.candidates.empty());

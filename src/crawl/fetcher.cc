@@ -24,6 +24,10 @@ constexpr std::string_view kAcceptPages =
 constexpr std::string_view kAcceptRobots = "text/plain,*/*;q=0.8";
 constexpr std::string_view kAcceptEncoding = "gzip, br";
 
+// A connection is kept for the next request if that may come so soon. Many servers close it after
+// five seconds, and until then it takes a place there.
+constexpr std::uint32_t kKeptWaitMs = 2000;
+
 std::vector<fetch::RequestField> fields_of(const Visit& visit, const CrawlOptions& options) {
   const bool is_robots = visit.purpose == Purpose::kRobots;
   std::vector<fetch::RequestField> fields;
@@ -39,6 +43,13 @@ std::vector<fetch::RequestField> fields_of(const Visit& visit, const CrawlOption
     add("If-Modified-Since", visit.page.prior->last_modified);
   }
   return fields;
+}
+
+// The least time until the host is asked again.
+std::uint32_t wait_ms_after(const Visit& visit, const AccessLimits& limits) {
+  const std::uint32_t host =
+      visit.is_wait_whole ? visit.wait_ms : std::max(visit.wait_ms, limits.host_wait_ms_min);
+  return std::max(host, limits.server_gap_ms);
 }
 
 // Heads are read in the Extractor; this one too, because the host must not be asked meanwhile.
@@ -63,6 +74,8 @@ std::optional<fetch::FetchRequest> request_of(const Visit& visit, const CrawlOpt
   request.user_agent = options.user_agent;
   request.fields = fields_of(visit, options);
   request.limits = options.fetch;
+  request.keeps_alive =
+      options.keeps_connections && wait_ms_after(visit, options.access) <= kKeptWaitMs;
   if (visit.purpose == Purpose::kRobots) {
     request.limits.body_bytes_max = std::min(request.limits.body_bytes_max, kRobotsBytesMax);
     request.limits.html_bytes_max = std::min(request.limits.html_bytes_max, kRobotsBytesMax);

@@ -225,6 +225,29 @@ TEST(Fetcher, DoesNotCountACancelledRequestThatNeverConnected) {
   EXPECT_TRUE(has_happened(fetched));
 }
 
+TEST(FetchRequestOfAVisit, KeepsConnectionsOfHostsThatAreAskedSoonAgain) {
+  CrawlOptions options;
+  options.access.host_wait_ms_min = 0;
+  options.access.server_gap_ms = 0;
+  Visit visit = visit_to("https://example.org/");
+  const auto is_kept = [&] { return request_of(visit, options)->keeps_alive; };
+  EXPECT_TRUE(is_kept());
+  visit.wait_ms = 2000;
+  EXPECT_TRUE(is_kept());
+  visit.wait_ms = 2001;
+  EXPECT_FALSE(is_kept());
+  visit.wait_ms = 0;
+  options.access.server_gap_ms = 3000;
+  EXPECT_FALSE(is_kept());
+  options.access.server_gap_ms = 0;
+  options.access.host_wait_ms_min = 5000;
+  EXPECT_FALSE(is_kept());
+  visit.is_wait_whole = true;
+  EXPECT_TRUE(is_kept());
+  options.keeps_connections = false;
+  EXPECT_FALSE(is_kept());
+}
+
 TEST(FetchRequestOfAVisit, AsksForThePage) {
   CrawlOptions options;
   options.user_agent = "meguri/0.1 (+https://example.net/)";

@@ -72,6 +72,8 @@ struct CrawlOptions {
 
   std::size_t in_flight_max = 4096;  // pages out of the Registry
   std::size_t per_host_max = 32;     // of these, on one host
+  // Connections are kept for hosts that are asked again within two seconds.
+  bool keeps_connections = true;
   AccessLimits access;
   AccessScheduleKind schedule = AccessScheduleKind::kWheel;
   // Hosts with so many pages need not wait the least delay, but this long; 0 pages: no host is so.

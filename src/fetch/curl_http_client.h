@@ -38,7 +38,7 @@ struct CurlOptions {
   AddressPolicy policy;
   std::size_t in_flight_max = 5'000;
   std::uint64_t bodies_bytes_max = std::uint64_t{1} << 30;
-  std::size_t kept_connections_max = 256;
+  std::size_t kept_connections_max = 4096;
   std::size_t tls_sessions_max = 2'048;  // the last of as many hosts; each takes some kilobytes
   base::Duration kept_connection_idle_max = base::Duration::seconds(30);
   base::Duration real_limit_min = base::Duration::seconds(1);

@@ -1,0 +1,101 @@
+#include "archive/gzip_writer.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <string>
+
+#include "env/random.h"
+
+namespace meguri::archive {
+namespace {
+
+std::string noise(std::size_t size) {
+  env::Random random(size);
+  std::string bytes;
+  while (bytes.size() < size) bytes += static_cast<char>(random.below(256));
+  return bytes;
+}
+
+std::string text(std::size_t size) {
+  env::Random random(size);
+  std::string bytes;
+  while (bytes.size() < size) bytes += "etaoin shrdlu<>/\n"[random.below(17)];
+  return bytes;
+}
+
+std::string member_of(std::string_view front, std::string_view body, std::string_view end) {
+  GzipWriter writer;
+  std::string out;
+  writer.append_member(front, body, end, &out);
+  return out;
+}
+
+// By zlib, which checks the sum and the length; the member must be all there is.
+std::string inflated(const std::string& member) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(member.data()));
+  stream.avail_in = static_cast<uInt>(member.size());
+  std::string out;
+  int code = Z_OK;
+  while (code == Z_OK) {
+    std::string room(1 << 16, '\0');
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = static_cast<uInt>(room.size());
+    code = inflate(&stream, Z_NO_FLUSH);
+    out.append(room, 0, room.size() - stream.avail_out);
+  }
+  EXPECT_EQ(code, Z_STREAM_END);
+  EXPECT_EQ(stream.avail_in, 0U);
+  inflateEnd(&stream);
+  return out;
+}
+
+TEST(GzipWriter, ReadsBackEqualWhateverTheSize) {
+  for (const std::size_t size :
+       {0UL, 1UL, 1023UL, 1024UL, 65'534UL, 65'535UL, 65'536UL, 131'070UL, 500'000UL, 5'000'000UL}) {
+    for (const std::string& body : {noise(size), text(size), std::string(size, 'a')}) {
+      for (const std::string& front : {std::string(), text(700), text(100'000), noise(3000)}) {
+        const std::string member = member_of(front, body, "\r\n\r\n");
+        EXPECT_TRUE(inflated(member) == front + body + "\r\n\r\n") << size;
+      }
+    }
+  }
+}
+
+TEST(GzipWriter, StoresWhatIsPackedAndPacksTheFront) {
+  const std::string member = member_of(text(2000), noise(200'000), "\r\n\r\n");
+  EXPECT_LT(member.size(), 200'000U + 1'300U);
+  EXPECT_NE(member.find(noise(200'000).substr(1000, 10'000)), std::string::npos);
+}
+
+TEST(GzipWriter, PacksText) {
+  EXPECT_LT(member_of(text(600), text(200'000), "\r\n\r\n").size(), 120'000U);
+}
+
+TEST(GzipWriter, EqualInputMakesEqualMembersWhateverWasBefore) {
+  GzipWriter writer;
+  std::string first;
+  std::string again;
+  writer.append_member(text(900), text(30'000), "", &first);
+  writer.append_member(text(70'000), noise(90'000), "", &again);
+  again.clear();
+  writer.append_member(text(900), text(30'000), "", &again);
+  EXPECT_EQ(first, again);
+}
+
+TEST(LooksPacked, TellsTextFromNoise) {
+  EXPECT_TRUE(looks_packed(noise(1024)));
+  EXPECT_TRUE(looks_packed(noise(100'000)));
+  EXPECT_TRUE(looks_packed(member_of("", text(20'000), "")));
+  EXPECT_FALSE(looks_packed(noise(1023))) << "too little to tell";
+  EXPECT_FALSE(looks_packed(text(100'000)));
+  std::string base64;
+  env::Random random(1);
+  while (base64.size() < 4000) base64 += static_cast<char>('0' + random.below(64));
+  EXPECT_FALSE(looks_packed(base64));
+}
+
+}  // namespace
+}  // namespace meguri::archive
