@@ -23,7 +23,8 @@ constexpr double kMemoryGoalMb = 600;
 void add_cost(Report& report, const CrawlCost& cost, const std::string& scheme) {
   const double ms = 1000 / cost.pages;
   report.add(fmt::format("pages stored, {}", scheme), cost.pages, "pages");
-  report.add(fmt::format("visits that stored none, {}", scheme), cost.visits - cost.pages, "visits");
+  report.add(fmt::format("visits that stored none, {}", scheme), cost.visits - cost.pages,
+             "visits");
   report.add(fmt::format("links offered a page, {}", scheme), cost.offers / cost.pages, "links");
   report.add(fmt::format("WARC a page, {}", scheme), cost.warc_mb * 1000 / cost.pages, "KB");
   report.add(fmt::format("epochs, {}", scheme), cost.epochs, "epochs");

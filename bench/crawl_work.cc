@@ -124,9 +124,18 @@ sim::World CrawlLoad::world() const {
 }
 
 std::vector<std::string> CrawlLoad::web_arguments(const std::string& ca_file) const {
-  return {"--hosts", count_text(servers), "--servers",        count_text(servers),
-          "--pages", count_text(pages),   "--no-crawl-delay", "--sound",
-          "--size-exponent", "0", "--ca",    ca_file};
+  return {"--hosts",
+          count_text(servers),
+          "--servers",
+          count_text(servers),
+          "--pages",
+          count_text(pages),
+          "--no-crawl-delay",
+          "--sound",
+          "--size-exponent",
+          "0",
+          "--ca",
+          ca_file};
 }
 
 base::Result<CrawlCost> measure_crawl(const WebProcess& web, bool is_https,

@@ -23,7 +23,7 @@ void WorldArguments::declare(Options options) {
   options.option("--seed", "N", seed_, "Which of all such webs (default: 1)");
   options.option("--servers", "N", servers_, "On how many addresses (default: a third of hosts)");
   options.option("--size-exponent", "X", size_exponent_,
-                 "Hosts are as large as their rank to the power of -X; 0: all alike (default: 0.9)");
+                 "Hosts are as large as their rank to the power of -X; 0: alike (default: 0.9)");
   options.option("--start", "TIME", start_,
                  "When its pages begin to be born and to die (default: 2026-01-01)");
   options.option("--delay", "DURATION", delay_,

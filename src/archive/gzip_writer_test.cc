@@ -53,8 +53,8 @@ std::string inflated(const std::string& member) {
 }
 
 TEST(GzipWriter, ReadsBackEqualWhateverTheSize) {
-  for (const std::size_t size :
-       {0UL, 1UL, 1023UL, 1024UL, 65'534UL, 65'535UL, 65'536UL, 131'070UL, 500'000UL, 5'000'000UL}) {
+  for (const std::size_t size : {0UL, 1UL, 1023UL, 1024UL, 65'534UL, 65'535UL, 65'536UL, 131'070UL,
+                                 500'000UL, 5'000'000UL}) {
     for (const std::string& body : {noise(size), text(size), std::string(size, 'a')}) {
       for (const std::string& front : {std::string(), text(700), text(100'000), noise(3000)}) {
         const std::string member = member_of(front, body, "\r\n\r\n");

@@ -368,8 +368,8 @@ TEST(Extractor, FollowsNofollowPagesOnlyIfItMay) {
 
 TEST(Extractor, ReadsSitemapsThatAreFilesOfGzip) {
   std::string packed;
-  archive::GzipWriter().append_member(
-      "<urlset><url><loc>http://example.org/a</loc></url></urlset>", {}, {}, &packed);
+  archive::GzipWriter().append_member("<urlset><url><loc>http://example.org/a</loc></url></urlset>",
+                                      {}, {}, &packed);
   Answer answer = answer_of(200, "Content-Type: application/x-gzip\r\n", packed);
   answer.visit.page.candidate.offer = Offer::kSitemap;
   answer.visit.page.candidate.depth = 0;

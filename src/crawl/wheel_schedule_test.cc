@@ -119,8 +119,7 @@ class Model {
     host.ready_ms = std::max(host.ready_ms, end_of_wait(now_, wait));
     ModelServer& server = servers_.at(host.server);
     --server.in_flight;
-    server.gate_ms =
-        std::max(server.gate_ms, end_of_wait(now_, limits_.server_gap_ms));
+    server.gate_ms = std::max(server.gate_ms, end_of_wait(now_, limits_.server_gap_ms));
     forget();
   }
 
