@@ -60,7 +60,7 @@ class LmdbStore final : public SatStore {
       make_key(SatLoad::id_of(seq), key);
       MDB_val name{sizeof key, key};
       MDB_val value{};
-      RETURN_IF_ERROR(status_of(::mdb_cursor_get(cursor, &name, &value, MDB_SET_KEY), "get"));
+      RETURN_IF_ERROR(status_of(::mdb_cursor_get(cursor, &name, &value, MDB_SET), "get"));
       body.assign(static_cast<const char*>(value.mv_data), value.mv_size);
       sum->visits += visit_body(body.data(), minute).visits;
       ++sum->updates;

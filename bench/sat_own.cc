@@ -86,7 +86,8 @@ class OwnStore final : public SatStore {
   base::Status open_at(std::string_view position, const SatLoad& load) {
     step_minutes_ = load.step_minutes();
     options_.layout = layout_of(load);
-    options_.page_bytes = setting_.page_bytes;
+    // The paper's page, where it says how much is written at once.
+    if (options_.writes_single_pages) options_.page_bytes = setting_.page_bytes;
     options_.pool_bytes = setting_.pool_bytes;
     ASSIGN_OR_RETURN(store_, sat::Store::open(files_, setting_.dir + "/store", options_, position,
                                               SatLoad::start()));

@@ -130,14 +130,16 @@ base::Status run_steps(std::string_view name, const SatSetting& setting, const S
     const double before_step = cost->seconds;
     const Counters before = Counters::now();
     RETURN_IF_ERROR(store->run_step(step, due[step], &sum));
+    add_since(before, cost);
     const bool is_last = step + 1 == load.steps();
     const bool is_over = start == SatStart::kCold &&
                          cached_bytes(setting.dir) + anonymous_bytes() > setting.memory_bytes;
     if (is_last || is_over) {
+      const Counters before_sync = Counters::now();
       RETURN_IF_ERROR(store->release_files());
       sync_files(setting.dir);
+      add_since(before_sync, cost);
     }
-    add_since(before, cost);
     cost->worst_step_us =
         std::max(cost->worst_step_us, (cost->seconds - before_step) * 1e6 /
                                           static_cast<double>(std::max<std::size_t>(

@@ -8,8 +8,7 @@ base::Result<bool> BucketReader::next(Record& record) {
   while (rest_.empty()) {
     if (part_ > bucket_->extents.size()) return false;
     if (part_ < bucket_->extents.size()) {
-      RETURN_IF_ERROR(segments_->read(bucket_->slot, bucket_->extents[part_], &chunk_));
-      rest_ = chunk_;
+      RETURN_IF_ERROR(begin_part());
     } else {
       rest_ = bucket_->tail;
     }
@@ -22,6 +21,20 @@ base::Result<bool> BucketReader::next(Record& record) {
   }
   ++passed_;
   return true;
+}
+
+// Extents lie apart from each other, so that the system cannot guess which is next.
+base::Status BucketReader::begin_part() {
+  constexpr std::uint64_t kAheadBytes = std::uint64_t{4} << 20U;
+  const Extent& extent = bucket_->extents[part_];
+  while (ahead_ < bucket_->extents.size() && ahead_bytes_ < kAheadBytes) {
+    segments_->will_read(bucket_->extents[ahead_]);
+    ahead_bytes_ += bucket_->extents[ahead_].bytes;
+    ++ahead_;
+  }
+  ahead_bytes_ -= extent.bytes;
+  ASSIGN_OR_RETURN(rest_, segments_->read(bucket_->slot, extent, &chunk_));
+  return {};
 }
 
 base::Result<LiveCopies> LiveCopies::of(Segments& segments, const TakenBucket& bucket,

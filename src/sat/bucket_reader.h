@@ -36,9 +36,13 @@ class BucketReader {
   std::uint64_t passed() const { return passed_; }
 
  private:
+  base::Status begin_part();
+
   Segments* segments_;
   const TakenBucket* bucket_;
-  std::size_t part_ = 0;  // of the extents, then the tail
+  std::size_t part_ = 0;   // of the extents, then the tail
+  std::size_t ahead_ = 0;  // extents that the disk was told of
+  std::uint64_t ahead_bytes_ = 0;
   std::string chunk_;
   std::string_view rest_;
   std::uint64_t passed_ = 0;

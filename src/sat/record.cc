@@ -55,6 +55,13 @@ std::size_t equal_bytes(const char* a, const char* b, std::size_t size) {
 
 std::size_t equal_end(std::string_view a, std::string_view b, std::size_t size_max) {
   std::size_t n = 0;
+  const char* const a_end = a.data() + a.size();
+  const char* const b_end = b.data() + b.size();
+  for (; n + 8 <= size_max; n += 8) {
+    const std::uint64_t difference =
+        get<std::uint64_t>(a_end - n - 8) ^ get<std::uint64_t>(b_end - n - 8);
+    if (difference != 0) return n + static_cast<std::size_t>(std::countl_zero(difference)) / 8;
+  }
   while (n < size_max && a[a.size() - 1 - n] == b[b.size() - 1 - n]) ++n;
   return n;
 }
