@@ -4,6 +4,20 @@
 
 namespace meguri::sat {
 
+namespace {
+
+// Records between the one whose index entry is fetched and the one that is handed out: memory takes
+// as long as a few of them.
+constexpr std::uint32_t kLookAhead = 6;
+
+}  // namespace
+
+void BucketReader::look_ahead(std::uint32_t records) {
+  if (index_ == nullptr) return;
+  Seq seq = 0;
+  for (; records > 0 && skip(beyond_, seq); --records) index_->prefetch(seq);
+}
+
 base::Result<bool> BucketReader::next(Record& record) {
   while (rest_.empty()) {
     if (part_ > bucket_->extents.size()) return false;
@@ -13,6 +27,8 @@ base::Result<bool> BucketReader::next(Record& record) {
       rest_ = bucket_->tail;
     }
     ++part_;
+    beyond_ = rest_;
+    look_ahead(kLookAhead);
     if (part_ > bucket_->extents.size() && rest_.empty()) return false;
   }
   if (!take(rest_, record)) {
@@ -20,6 +36,7 @@ base::Result<bool> BucketReader::next(Record& record) {
                       bucket_->slot);
   }
   ++passed_;
+  look_ahead(1);
   return true;
 }
 

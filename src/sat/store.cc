@@ -296,7 +296,7 @@ base::Status Store::begin_reading(OpenBucket& bucket) {
   ASSIGN_OR_RETURN(reading_.messages, read_messages(slot, bucket.messages));
   // None of its records has been handed out: what came late is among these.
   for (const auto& [seq, messages] : reading_.messages) late_messages_.erase(seq);
-  reading_.reader.emplace(*segments_, bucket.records);
+  reading_.reader.emplace(*segments_, bucket.records, &index_);
   reading_.bucket = &bucket;
   return {};
 }
@@ -363,7 +363,7 @@ base::Status Store::move_sealed(std::uint32_t records_max) {
     ASSIGN_OR_RETURN(moving_live_,
                      LiveCopies::of(*segments_, sealed.taken.records, index_, stale_[slot] > 0));
     ASSIGN_OR_RETURN(moving_messages_, read_messages(slot, sealed.taken.messages));
-    moving_.emplace(*segments_, sealed.taken.records);
+    moving_.emplace(*segments_, sealed.taken.records, &index_);
   }
   Record record;
   for (std::uint32_t n = 0; n < records_max; ++n) {
@@ -517,7 +517,7 @@ base::Result<std::optional<std::string>> Store::find_in(const TakenBucket& bucke
 }
 
 std::size_t Store::memory_bytes() const {
-  std::size_t bytes = index_.bytes().size() + buffers_.pages_total() * (buffers_.page_bytes() + 4);
+  std::size_t bytes = index_.memory_bytes() + buffers_.pages_total() * (buffers_.page_bytes() + 4);
   for (const auto& extents : extents_) bytes += extents.capacity() * sizeof(Extent) + 24;
   return bytes;
 }
