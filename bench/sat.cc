@@ -26,7 +26,7 @@ constexpr double kMixedGoal = 1.5;
 constexpr double kCachedGoalUs = 0.5;
 
 const std::vector<std::string>& store_names() {
-  static const std::vector<std::string> kNames = {"sat", "naive",  "bdb",     "bdb-ro",
+  static const std::vector<std::string> kNames = {"sat",  "naive",   "bdb",        "bdb-ro",
                                                   "lmdb", "rocksdb", "rocksdb-due"};
   return kNames;
 }
@@ -178,6 +178,32 @@ void add_ratios(Report& report, const std::map<std::string, double>& us) {
   }
 }
 
+// Without messages and with one for each record, joined by hash and by sorting. Sending them is not
+// counted.
+base::Status add_messages(const Options& options, const Plan& plan, Report& report) {
+  for (const std::string store : {"sat", "sat-sort"}) {
+    double without = 0;
+    for (const bool has_messages : {false, true}) {
+      SatSetting setting = plan.setting(options, store);
+      setting.has_messages = has_messages;
+      ASSIGN_OR_RETURN(const SatCost cost,
+                       measure_sat(store, setting, plan.load(), SatStart::kCold));
+      if (has_messages && cost.messages != cost.updates) {
+        return base::fail(base::ErrorCode::kInvalid, "{} messages arrived, and {} were sent",
+                          cost.messages, cost.updates);
+      }
+      const std::string name = store == "sat" ? "joined by hash" : "joined by sorting";
+      const std::string what = has_messages ? "a message for each record" : "no messages";
+      const double us = cost.us(cost.seconds);
+      report.add(what + ", " + name + ", real time", us, "µs/record");
+      report.add(what + ", " + name + ", CPU", cost.us(cost.cpu_seconds), "µs/record");
+      if (has_messages) report.add("with / without, " + name, us / without, "ratio");
+      without = us;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Status run_sat(const Options& options, Report& report) {
@@ -193,8 +219,8 @@ base::Status run_sat(const Options& options, Report& report) {
   report.add("bytes once, written", once.write_seconds * 1e6 / updates, "µs/record");
   us["sequential"] = (once.read_seconds + once.write_seconds) * 1e6 / updates;
   for (const std::string& name : plan.stores) {
-    ASSIGN_OR_RETURN(const SatCost cost, measure_sat(name, plan.setting(options, name), load,
-                                                     SatStart::kCold));
+    ASSIGN_OR_RETURN(const SatCost cost,
+                     measure_sat(name, plan.setting(options, name), load, SatStart::kCold));
     us[name] = add_cost(report, name, cost);
     if (name != "sat") continue;
     if (plan.unit == SatUnit::kHour) {
@@ -203,10 +229,11 @@ base::Status run_sat(const Options& options, Report& report) {
                                    SatStart::kCold));
       us["mixed"] = add_cost(report, "sat of minutes, mixed radix", mixed);
     }
-    ASSIGN_OR_RETURN(const SatCost cached, measure_sat(name, plan.setting(options, name), load,
-                                                       SatStart::kCached));
+    ASSIGN_OR_RETURN(const SatCost cached,
+                     measure_sat(name, plan.setting(options, name), load, SatStart::kCached));
     add_cost(report, "sat in cache", cached, Goal::at_most(kCachedGoalUs));
   }
+  if (options.sat.messages) RETURN_IF_ERROR(add_messages(options, plan, report));
   add_ratios(report, us);
   return {};
 }

@@ -95,8 +95,7 @@ class BdbStore final : public SatStore {
                   "set its cache"));
     RETURN_IF_ERROR(status_of(db_->set_pagesize(db_, kPageBytes), "set its page"));
     const std::string path = setting_.dir + "/records.db";
-    return status_of(
-        db_->open(db_, nullptr, path.c_str(), nullptr, DB_BTREE, flags, 0644), "open");
+    return status_of(db_->open(db_, nullptr, path.c_str(), nullptr, DB_BTREE, flags, 0644), "open");
   }
 
   const bool is_read_only_;

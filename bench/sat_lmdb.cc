@@ -35,7 +35,8 @@ class LmdbStore final : public SatStore {
       load.make_body(seq, &body);
       MDB_val name{sizeof key, key};
       MDB_val value{body.size(), body.data()};
-      RETURN_IF_ERROR(status_of(::mdb_put(transaction_, records_, &name, &value, MDB_APPEND), "put"));
+      RETURN_IF_ERROR(
+          status_of(::mdb_put(transaction_, records_, &name, &value, MDB_APPEND), "put"));
       if (++loaded % kLoadedAtOnce != 0) continue;
       RETURN_IF_ERROR(commit());
       RETURN_IF_ERROR(begin());

@@ -24,9 +24,8 @@ std::size_t url_bytes(std::uint32_t seq) {
   // A mean of 63.7: mostly short, and one in a thousand of any length.
   constexpr double kMeanAbove = 51.4;
   const double u = draw(seq, 1);
-  const double above = draw(seq, 2) < 0.001
-                           ? u * static_cast<double>(kUrlBytesMax - kUrlBytesMin)
-                           : -kMeanAbove * std::log(1 - u);
+  const double above = draw(seq, 2) < 0.001 ? u * static_cast<double>(kUrlBytesMax - kUrlBytesMin)
+                                            : -kMeanAbove * std::log(1 - u);
   return std::min(kUrlBytesMin + static_cast<std::size_t>(above), kUrlBytesMax);
 }
 

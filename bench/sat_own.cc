@@ -59,9 +59,8 @@ class OwnStore final : public SatStore {
   base::Status run_step(std::uint32_t step, const std::vector<std::uint32_t>& /*due*/,
                         SatSum* sum) override {
     const std::uint32_t end = (step + 1) * step_minutes_;
-    const std::uint32_t part =
-        std::min<std::uint32_t>(step_minutes_, static_cast<std::uint32_t>(
-                                                   store_->layout().unit(0).ms() / 60'000));
+    const std::uint32_t part = std::min<std::uint32_t>(
+        step_minutes_, static_cast<std::uint32_t>(store_->layout().unit(0).ms() / 60'000));
     for (std::uint32_t at = step * step_minutes_ + part; at <= end; at += part) {
       for (;;) {
         ASSIGN_OR_RETURN(const auto due, store_->next_due(minute(at)));
@@ -72,8 +71,7 @@ class OwnStore final : public SatStore {
         sum->messages += due->messages.size();
         ++sum->updates;
         RETURN_IF_ERROR(store_->reschedule(
-            due->record, 0, body_,
-            due->record.due.instant() + Duration::minutes(before.period)));
+            due->record, 0, body_, due->record.due.instant() + Duration::minutes(before.period)));
       }
     }
     return commit();
@@ -113,6 +111,8 @@ std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting
   sat::StoreOptions options;
   if (name == "naive") {
     options.writes_single_pages = true;
+  } else if (name == "sat-sort") {
+    options.sorts_buckets = true;
   } else if (name != "sat") {
     return nullptr;
   }

@@ -140,10 +140,9 @@ base::Status run_steps(std::string_view name, const SatSetting& setting, const S
       sync_files(setting.dir);
       add_since(before_sync, cost);
     }
-    cost->worst_step_us =
-        std::max(cost->worst_step_us, (cost->seconds - before_step) * 1e6 /
-                                          static_cast<double>(std::max<std::size_t>(
-                                              due[step].size(), 1)));
+    cost->worst_step_us = std::max(
+        cost->worst_step_us, (cost->seconds - before_step) * 1e6 /
+                                 static_cast<double>(std::max<std::size_t>(due[step].size(), 1)));
     if (is_over) {
       drop_files(setting.dir);
       cost->files_dropped += 1;
@@ -181,8 +180,8 @@ base::Result<SatCost> measure_sat(std::string_view name, const SatSetting& setti
   std::filesystem::create_directories(setting.dir);
   SatCost cost;
   cost.load_seconds = seconds_of([&] {
-    const ChildEnd loaded = run_child(
-        [&] { return report_failure(make_sat_store(name, setting)->load(load)); });
+    const ChildEnd loaded =
+        run_child([&] { return report_failure(make_sat_store(name, setting)->load(load)); });
     cost.updates = loaded.is_good ? 1 : 0;
   });
   if (cost.updates == 0) {
@@ -194,8 +193,8 @@ base::Result<SatCost> measure_sat(std::string_view name, const SatSetting& setti
   const ChildEnd end = run_child([&] {
     SatCost own;
     const base::Status status = run_steps(name, setting, load, start, &own);
-    const nlohmann::json figures = {own.updates,    own.messages,      own.seconds,
-                                    own.cpu_seconds, own.worst_step_us, own.read_bytes,
+    const nlohmann::json figures = {own.updates,       own.messages,      own.seconds,
+                                    own.cpu_seconds,   own.worst_step_us, own.read_bytes,
                                     own.written_bytes, own.files_dropped};
     fmt::print("{}\n", figures.dump());
     std::fflush(stdout);

@@ -15,8 +15,8 @@ namespace meguri::bench {
 struct SatCost {
   std::uint64_t updates = 0;
   std::uint64_t messages = 0;
-  double seconds = 0;      // real
-  double cpu_seconds = 0;  // of all threads
+  double seconds = 0;        // real
+  double cpu_seconds = 0;    // of all threads
   double worst_step_us = 0;  // per record
   double read_bytes = 0;     // from and to the disk, as the system counts for the process
   double written_bytes = 0;

@@ -47,7 +47,7 @@ class SatStore {
 
 // nullptr: there is no store of this name.
 std::unique_ptr<SatStore> make_sat_store(std::string_view name, const SatSetting& setting);
-// Of this project: sat, basic, naive, and sat with messages joined by sorting.
+// Of this project: sat; sat-sort, which sorts each bucket as the paper does; and naive.
 std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting& setting);
 std::unique_ptr<SatStore> make_bdb_store(bool is_read_only, const SatSetting& setting);
 std::unique_ptr<SatStore> make_lmdb_store(const SatSetting& setting);

@@ -72,8 +72,8 @@ class Block {
   std::string bytes_;
 };
 
-// Fills in the header of the block that begins at `at` of `bytes`, behind room for it, and reaches to
-// their end. For blocks that are written several at once.
+// Fills in the header of the block that begins at `at` of `bytes`, behind room for it, and reaches
+// to their end. For blocks that are written several at once.
 void seal_block(std::string& bytes, std::size_t at, BlockKind kind, std::uint32_t count,
                 std::uint64_t number);
 

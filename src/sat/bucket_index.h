@@ -57,8 +57,8 @@ class BucketIndex {
 
   std::size_t byte_count() const { return size_ * kEntryBytes; }
   std::size_t memory_bytes() const { return chunks_.size() * kChunkBytes; }
-  // The bytes of all entries, for a file, in so many parts; and back, one part after another into an
-  // empty index. kCorrupt: they name slots that do not exist.
+  // The bytes of all entries, for a file, in so many parts; and back, one part after another into
+  // an empty index. kCorrupt: they name slots that do not exist.
   std::size_t parts() const { return chunks_.size(); }
   std::string_view part(std::size_t i) const;
   base::Status append_part(std::string_view bytes);

@@ -130,9 +130,7 @@ void OperationLog::add(const Operation& operation) {
       append_varint(operation.schema, out);
       put_bytes(operation.bytes, out);
       break;
-    case Deed::kReschedule:
-      put_reschedule(operation, out);
-      break;
+    case Deed::kReschedule: put_reschedule(operation, out); break;
     case Deed::kSend:
       append_varint(operation.seq, out);
       put_bytes(operation.bytes, out);

@@ -51,8 +51,8 @@ void append(const Record& record, std::string& out);
 // that is whole, and both are as they were.
 bool take(std::string_view& bytes, Record& record);
 
-// The sequence number of the record at the front of `bytes`, which are moved behind it. False: there
-// is none that is whole, and both are as they were. Cheaper than take().
+// The sequence number of the record at the front of `bytes`, which are moved behind it. False:
+// there is none that is whole, and both are as they were. Cheaper than take().
 bool skip(std::string_view& bytes, Seq& seq);
 
 // How to make `now` of `before`: equal bytes at equal places are not repeated, nor is an equal end.

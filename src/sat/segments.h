@@ -56,8 +56,8 @@ class Segments {
   base::Result<Extent> append(Slot slot, std::string_view bytes, std::uint32_t records);
   // Hands what was appended to the system.
   base::Status write_pending();
-  // The bytes, which are in `*buffer`. kCorrupt: they are not those that were written, or of another
-  // slot.
+  // The bytes, which are in `*buffer`. kCorrupt: they are not those that were written, or of
+  // another slot.
   base::Result<std::string_view> read(Slot slot, const Extent& extent, std::string* buffer);
   // Says that an extent will be read soon. Only a hint.
   void will_read(const Extent& extent);

@@ -293,16 +293,29 @@ base::Status Store::begin_reading(OpenBucket& bucket) {
   const Slot slot = bucket.records.slot;
   const bool has_stale = slot == out_slot() || stale_[slot] > 0;
   ASSIGN_OR_RETURN(reading_.live, LiveCopies::of(*segments_, bucket.records, index_, has_stale));
+  // None of its records has been handed out: what came late is among the messages.
+  if (options_.sorts_buckets) {
+    ASSIGN_OR_RETURN(reading_.sorted,
+                     SortedBucket::read(*segments_, bucket.records, bucket.messages, index_));
+    for (const auto& [seq, message] : reading_.sorted->messages()) late_messages_.erase(seq);
+    reading_.bucket = &bucket;
+    return {};
+  }
   ASSIGN_OR_RETURN(reading_.messages, read_messages(slot, bucket.messages));
-  // None of its records has been handed out: what came late is among these.
   for (const auto& [seq, messages] : reading_.messages) late_messages_.erase(seq);
   reading_.reader.emplace(*segments_, bucket.records, &index_);
   reading_.bucket = &bucket;
   return {};
 }
 
+base::Result<bool> Store::next_copy(Record& record) {
+  if (reading_.sorted) return reading_.sorted->next(record);
+  return reading_.reader->next(record);
+}
+
 void Store::take_messages(Seq seq) {
   reading_.handed.clear();
+  if (reading_.sorted) reading_.sorted->take_messages(seq, reading_.handed);
   if (!reading_.messages.empty()) {
     if (const auto found = reading_.messages.extract(seq)) {
       reading_.handed = std::move(found.mapped());
@@ -321,7 +334,7 @@ base::Result<bool> Store::read_one(DueRecord& due) {
   const Slot slot = bucket.records.slot;
   Record& record = due.record;
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, reading_.reader->next(record));
+    ASSIGN_OR_RETURN(const bool more, next_copy(record));
     if (!more) break;
     if (!reading_.live.counts(record, slot, index_)) continue;
     take_messages(record.seq);

@@ -26,6 +26,7 @@
 #include "sat/operation_log.h"
 #include "sat/record.h"
 #include "sat/segments.h"
+#include "sat/sorted_bucket.h"
 #include "sat/time_layout.h"
 
 namespace meguri::sat {
@@ -37,6 +38,9 @@ struct StoreOptions {
   std::size_t page_bytes = 512;
   std::size_t pool_bytes = std::size_t{32} << 20U;
   bool writes_single_pages = false;  // the paper's SAT/Naive: a buffer is one page
+  // The paper's: what is due is sorted with its messages. Otherwise these are looked up by hash,
+  // and records are handed out in the order in which they came.
+  bool sorts_buckets = false;
   std::uint64_t segment_bytes_max = std::uint64_t{256} << 20U;
   // A checkpoint is made when the log is longer than this and than four times the bucket index.
   std::uint64_t log_bytes_max = std::uint64_t{256} << 20U;
@@ -132,6 +136,7 @@ class Store {
   struct Reading {
     OpenBucket* bucket = nullptr;
     std::optional<BucketReader> reader;
+    std::optional<SortedBucket> sorted;  // instead of the reader and its messages
     LiveCopies live;
     Messages messages;
     std::vector<std::string> handed;  // messages of the record handed out last
@@ -176,6 +181,7 @@ class Store {
 
   base::Status begin_reading(OpenBucket& bucket);
   base::Result<bool> read_one(DueRecord& due);
+  base::Result<bool> next_copy(Record& record);
   void take_messages(Seq seq);  // of the record that is handed out
 
   base::Result<std::optional<std::string>> find_in(const TakenBucket& bucket, Seq seq,

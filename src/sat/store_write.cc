@@ -69,9 +69,8 @@ void Store::for_each_slot_in_time(const Use& use) const {
 base::Status Store::flush(Slot slot) {
   if (buffers_.bytes(slot) == 0) return {};
   ASSIGN_OR_RETURN(const Extent extent,
-                   segments_->append(slot, buffers_.records(slot), [&](std::string& out) {
-                     buffers_.copy(slot, out);
-                   }));
+                   segments_->append(slot, buffers_.records(slot),
+                                     [&](std::string& out) { buffers_.copy(slot, out); }));
   if (options_.writes_single_pages) RETURN_IF_ERROR(segments_->write_pending());
   extents_[slot].push_back(extent);
   buffers_.clear(slot);
