@@ -82,8 +82,8 @@ class LmdbStore final : public SatStore {
   base::Status open_file() {
     RETURN_IF_ERROR(status_of(::mdb_env_create(&env_), "begin"));
     RETURN_IF_ERROR(status_of(::mdb_env_set_mapsize(env_, kMapBytes), "set its size"));
-    // Neither writing through the map nor reading without looking ahead was faster: every sixth page
-    // or so has what is due in a step.
+    // Neither writing through the map nor reading without looking ahead was faster: every sixth
+    // page or so has what is due in a step.
     constexpr unsigned kFlags = MDB_NOSUBDIR | MDB_NOLOCK;
     const std::string path = setting_.dir + "/records.mdb";
     RETURN_IF_ERROR(status_of(::mdb_env_open(env_, path.c_str(), kFlags, 0644), "open"));
