@@ -9,14 +9,26 @@
 
 namespace meguri::bench {
 
+// What only `sat` takes; empty: as it is by itself.
+struct SatOptions {
+  std::string records;
+  std::string unit;
+  std::string fixed;
+  std::string memory;
+  std::string stores;
+  bool messages = false;
+};
+
 struct Options {
   bool quick = false;  // the same on a smaller load, within a minute
   std::string dir;     // an empty folder to write in; removed afterwards
+  SatOptions sat;
 };
 
 base::Status run_crawl(const Options& options, Report& report);
 base::Status run_flow(const Options& options, Report& report);
 base::Status run_hosts(const Options& options, Report& report);
+base::Status run_sat(const Options& options, Report& report);
 base::Status run_scheduler(const Options& options, Report& report);
 base::Status run_virtual_web(const Options& options, Report& report);
 base::Status run_web(const Options& options, Report& report);

@@ -35,6 +35,13 @@ void declare(app::Options options, Arguments& arguments) {
   options.flag("--json", arguments.json, "Print one JSON object");
   options.option("--dir", "DIR", arguments.options.dir, "Scratch folder");
   options.option("--output", "FILE", arguments.output, "Write the report to this file too");
+  SatOptions& sat = arguments.options.sat;
+  options.option("--records", "N", sat.records, "Of sat: how many records");
+  options.option("--unit", "UNIT", sat.unit, "Of sat: hour, day, minute or mixed");
+  options.option("--fixed", "BYTES", sat.fixed, "Of sat: bytes of a record besides its URL");
+  options.option("--memory", "SIZE", sat.memory, "Of sat: what a store may use, such as 768M");
+  options.option("--stores", "NAMES", sat.stores, "Of sat: which stores, with commas between");
+  options.flag("--messages", sat.messages, "Of sat: a message for every record that is due");
 }
 
 base::Result<const Bench*> find_bench(const std::string& name) {

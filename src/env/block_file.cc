@@ -63,16 +63,23 @@ BlockState read_block(std::string_view bytes, BlockKind kind, BlockView& view) {
   return whole ? BlockState::kWhole : BlockState::kDamaged;
 }
 
-std::string_view Block::seal(BlockKind kind, std::uint32_t count, std::uint64_t number) {
-  CHECK(bytes_.size() >= kHeaderBytes, "the block was moved away");
+void seal_block(std::string& bytes, std::size_t at, BlockKind kind, std::uint32_t count,
+                std::uint64_t number) {
+  const std::string_view payload = std::string_view(bytes).substr(at + Block::kHeaderBytes);
   std::string header;
+  header.reserve(Block::kHeaderBytes);
   put_fixed(header, kind);
   put_fixed(header, count);
-  put_fixed(header, std::uint64_t{payload().size()});
+  put_fixed(header, std::uint64_t{payload.size()});
   put_fixed(header, number);
-  put_fixed(header, base::hash64(payload()));
+  put_fixed(header, base::hash64(payload));
   put_fixed(header, base::hash64(header));
-  header.copy(bytes_.data(), kHeaderBytes);
+  header.copy(bytes.data() + at, Block::kHeaderBytes);
+}
+
+std::string_view Block::seal(BlockKind kind, std::uint32_t count, std::uint64_t number) {
+  CHECK(bytes_.size() >= kHeaderBytes, "the block was moved away");
+  seal_block(bytes_, 0, kind, count, number);
   return bytes_;
 }
 

@@ -72,6 +72,11 @@ class Block {
   std::string bytes_;
 };
 
+// Fills in the header of the block that begins at `at` of `bytes`, behind room for it, and reaches
+// to their end. For blocks that are written several at once.
+void seal_block(std::string& bytes, std::size_t at, BlockKind kind, std::uint32_t count,
+                std::uint64_t number);
+
 // Files of blocks are named by a number, in hexadecimal: "DIR/000000000000002a.spill".
 std::string numbered_path(std::string_view dir, std::uint64_t number, std::string_view suffix);
 // The number in such a name, which has no folder; nullopt: it is no such name.

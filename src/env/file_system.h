@@ -34,6 +34,8 @@ class ReadableFile {
   // Reads up to `length` bytes at `offset` into `*out` (replaced); fewer only at the end of file.
   virtual base::Status read_at(std::uint64_t offset, std::size_t length,
                                std::string* out) const = 0;
+  // Says that a range will be read soon, so that it can be fetched meanwhile. Only a hint.
+  virtual void will_read(std::uint64_t /*offset*/, std::size_t /*length*/) const {}
   virtual base::Result<std::uint64_t> size() const = 0;
 };
 

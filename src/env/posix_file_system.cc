@@ -159,6 +159,11 @@ class PosixReadableFile final : public ReadableFile {
     return std::unexpected(Error::from_errno(error_number, fmt::format("cannot read {}", path_)));
   }
 
+  void will_read(std::uint64_t offset, std::size_t length) const override {
+    ::posix_fadvise(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(length),
+                    POSIX_FADV_WILLNEED);
+  }
+
   base::Result<std::uint64_t> size() const override { return file_size(file_, path_); }
 
  private:

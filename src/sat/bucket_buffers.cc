@@ -37,6 +37,7 @@ void BucketBuffers::grow(Buffer& buffer) {
   }
   buffer.last = index;
   ++buffer.pages;
+  for (std::size_t i = 0; i < over_.size(); ++i) over_[i] += buffer.pages == kManyPages[i] + 1;
 }
 
 void BucketBuffers::append(Slot slot, const Record& record) {
@@ -79,6 +80,7 @@ void BucketBuffers::clear(Slot slot) {
   next_[buffer.last] = free_;
   free_ = buffer.first;
   free_pages_ += buffer.pages;
+  for (std::size_t i = 0; i < over_.size(); ++i) over_[i] -= buffer.pages > kManyPages[i];
   buffer = {};
 }
 

@@ -2,6 +2,7 @@
 // slot has a buffer that grows page by page, all from one pool.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,9 @@ class BucketBuffers {
   std::uint32_t pages(Slot slot) const { return buffers_[slot].pages; }
   std::uint64_t bytes(Slot slot) const { return buffers_[slot].bytes; }
   std::uint32_t records(Slot slot) const { return buffers_[slot].records; }
+  // How many buffers have more than kManyPages[i] pages.
+  static constexpr std::array<std::uint32_t, 3> kManyPages = {16, 4, 1};
+  std::uint32_t buffers_over(std::size_t i) const { return over_[i]; }
   // Appends the bytes of a slot to `out`.
   void copy(Slot slot, std::string& out) const;
   void clear(Slot slot);  // gives its pages back
@@ -60,6 +64,7 @@ class BucketBuffers {
   std::uint32_t free_ = kNoPage;
   std::size_t free_pages_ = 0;
   std::vector<Buffer> buffers_;
+  std::array<std::uint32_t, kManyPages.size()> over_{};
   std::string scratch_;  // a record that lies across pages
 };
 

@@ -1,5 +1,6 @@
 #include "sat/bucket_index.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -14,20 +15,26 @@ BucketIndex::BucketIndex(std::uint32_t slots)
 }
 
 void BucketIndex::set_entry(Seq seq, std::uint32_t value) {
-  char* at = bytes_.data() + std::size_t{seq} * kEntryBytes;
-  at[0] = static_cast<char>(value);
-  at[1] = static_cast<char>(value >> 8U);
-  at[2] = static_cast<char>(value >> 16U);
+  char* bytes = at(seq);
+  bytes[0] = static_cast<char>(value);
+  bytes[1] = static_cast<char>(value >> 8U);
+  bytes[2] = static_cast<char>(value >> 16U);
+}
+
+Seq BucketIndex::push(std::uint32_t value) {
+  CHECK(size_ < std::numeric_limits<Seq>::max(), "there are no more sequence numbers");
+  if (size_ % kChunkEntries == 0) {
+    chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunkBytes));
+  }
+  const auto seq = static_cast<Seq>(size_++);
+  set_entry(seq, value);
+  return seq;
 }
 
 Seq BucketIndex::add(Slot slot, std::uint32_t generation) {
-  CHECK(size() < std::numeric_limits<Seq>::max(), "there are no more sequence numbers");
-  const auto seq = static_cast<Seq>(size());
-  bytes_.resize(bytes_.size() + kEntryBytes);
-  set_entry(seq, pack(slot, generation));
   ++live_[slot];
   ++records_;
-  return seq;
+  return push(pack(slot, generation));
 }
 
 void BucketIndex::move(Seq seq, Slot slot, std::uint32_t generation) {
@@ -42,16 +49,20 @@ void BucketIndex::remove(Seq seq) {
   set_entry(seq, kRemoved);
 }
 
-base::Status BucketIndex::assign(std::string_view bytes) {
+std::string_view BucketIndex::part(std::size_t i) const {
+  return {chunks_[i].get(), std::min(kChunkBytes, byte_count() - i * kChunkBytes)};
+}
+
+base::Status BucketIndex::append_part(std::string_view bytes) {
   if (bytes.size() % kEntryBytes != 0) {
-    return base::fail(base::ErrorCode::kCorrupt, "a bucket index of {} bytes is none",
+    return base::fail(base::ErrorCode::kCorrupt, "{} bytes are no part of a bucket index",
                       bytes.size());
   }
-  bytes_.assign(bytes.begin(), bytes.end());
-  live_.assign(live_.size(), 0);
-  records_ = 0;
-  for (std::size_t i = 0; i < size(); ++i) {
-    const auto seq = static_cast<Seq>(i);
+  for (; !bytes.empty(); bytes.remove_prefix(kEntryBytes)) {
+    const auto byte = [&](std::size_t i) {
+      return std::uint32_t{static_cast<std::uint8_t>(bytes[i])} << (8 * i);
+    };
+    const Seq seq = push(byte(0) | byte(1) | byte(2));
     if (entry(seq) == kRemoved) continue;
     if (slot_of(seq) >= slots()) {
       return base::fail(base::ErrorCode::kCorrupt, "record {} is in slot {}, and there are {}", seq,

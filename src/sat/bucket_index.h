@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +30,7 @@ class BucketIndex {
   explicit BucketIndex(std::uint32_t slots);
 
   std::uint32_t slots() const { return static_cast<std::uint32_t>(live_.size()); }
-  std::size_t size() const { return bytes_.size() / kEntryBytes; }  // removed ones included
+  std::size_t size() const { return size_; }  // removed ones included
 
   Seq add(Slot slot, std::uint32_t generation);
   void move(Seq seq, Slot slot, std::uint32_t generation);
@@ -50,29 +50,45 @@ class BucketIndex {
   std::uint64_t live(Slot slot) const { return live_[slot]; }  // records in a slot
   std::uint64_t records() const { return records_; }
 
-  void prefetch(Seq seq) const { __builtin_prefetch(bytes_.data() + std::size_t{seq} * 3); }
+  // Brings an entry into the cache. Any number may be asked for.
+  void prefetch(Seq seq) const {
+    if (seq < size_) __builtin_prefetch(at(seq));
+  }
 
-  // The bytes of all entries, for a file; and back. kCorrupt: they name slots that do not exist.
-  std::string_view bytes() const { return {bytes_.data(), bytes_.size()}; }
-  base::Status assign(std::string_view bytes);
+  std::size_t byte_count() const { return size_ * kEntryBytes; }
+  std::size_t memory_bytes() const { return chunks_.size() * kChunkBytes; }
+  // The bytes of all entries, for a file, in so many parts; and back, one part after another into
+  // an empty index. kCorrupt: they name slots that do not exist.
+  std::size_t parts() const { return chunks_.size(); }
+  std::string_view part(std::size_t i) const;
+  base::Status append_part(std::string_view bytes);
 
  private:
   static constexpr std::size_t kEntryBytes = 3;
+  static constexpr std::uint32_t kChunkBits = 18;
+  static constexpr std::size_t kChunkEntries = std::size_t{1} << kChunkBits;
+  static constexpr std::size_t kChunkBytes = kChunkEntries * kEntryBytes;
   static constexpr std::uint32_t kRemoved = 0xff'ffff;
 
   std::uint32_t pack(Slot slot, std::uint32_t generation) const {
     return slot << generation_bits_ | (generation & (generations() - 1));
   }
   std::uint32_t entry(Seq seq) const {
-    const char* at = bytes_.data() + std::size_t{seq} * kEntryBytes;
-    return static_cast<std::uint8_t>(at[0]) |
-           std::uint32_t{static_cast<std::uint8_t>(at[1])} << 8U |
-           std::uint32_t{static_cast<std::uint8_t>(at[2])} << 16U;
+    const char* bytes = at(seq);
+    return static_cast<std::uint8_t>(bytes[0]) |
+           std::uint32_t{static_cast<std::uint8_t>(bytes[1])} << 8U |
+           std::uint32_t{static_cast<std::uint8_t>(bytes[2])} << 16U;
   }
+  char* at(Seq seq) const {
+    return chunks_[seq >> kChunkBits].get() + (seq & (kChunkEntries - 1)) * kEntryBytes;
+  }
+  Seq push(std::uint32_t value);
   void set_entry(Seq seq, std::uint32_t value);
 
   std::uint32_t generation_bits_;
-  std::vector<char> bytes_;
+  // Memory grows by a chunk, and nothing is ever copied.
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t size_ = 0;
   std::vector<std::uint64_t> live_;
   std::uint64_t records_ = 0;
 };

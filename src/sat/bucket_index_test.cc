@@ -52,23 +52,31 @@ TEST(BucketIndex, AgreesWithAPlainTable) {
     for (Slot slot = 0; slot < slots; ++slot) ASSERT_EQ(index.live(slot), live[slot]);
 
     BucketIndex again(slots);
-    ASSERT_TRUE(again.assign(std::string(index.bytes())));
-    EXPECT_EQ(again.bytes(), index.bytes());
+    for (std::size_t i = 0; i < index.parts(); ++i) ASSERT_TRUE(again.append_part(index.part(i)));
+    ASSERT_EQ(again.parts(), index.parts());
+    for (std::size_t i = 0; i < index.parts(); ++i) EXPECT_EQ(again.part(i), index.part(i));
     EXPECT_EQ(again.records(), index.records());
   }
 }
 
 TEST(BucketIndex, TakesThreeBytesForARecord) {
   BucketIndex index(TimeLayout::mixed().slots());
-  for (int i = 0; i < 1000; ++i) index.add(0, 0);
-  EXPECT_EQ(index.bytes().size(), 3000U);
+  constexpr std::size_t kRecords = 1'000'000;
+  for (std::size_t i = 0; i < kRecords; ++i) index.add(static_cast<Slot>(i % 2000), 0);
+  EXPECT_EQ(index.byte_count(), 3 * kRecords);
+  // Not much more when the last chunk has just begun.
+  EXPECT_LE(index.memory_bytes(), 3 * kRecords + (std::size_t{1} << 20U));
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < index.parts(); ++i) bytes += index.part(i).size();
+  EXPECT_EQ(bytes, index.byte_count());
+  EXPECT_EQ(index.slot_of(999'999), 1999U);
   EXPECT_GE(index.generations(), 4096U);
 }
 
 TEST(BucketIndex, RefusesBytesThatAreNone) {
   BucketIndex index(100);
-  EXPECT_FALSE(index.assign("abcd"));
-  EXPECT_FALSE(index.assign("\xfe\xff\xff"));
+  EXPECT_FALSE(index.append_part("abcd"));
+  EXPECT_FALSE(index.append_part("\xfe\xff\xff"));
 }
 
 }  // namespace

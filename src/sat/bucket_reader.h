@@ -27,8 +27,9 @@ struct TakenBucket {
 // Goes through the copies in a bucket. Thread-compatible; borrows the bucket and all else.
 class BucketReader {
  public:
-  BucketReader(Segments& segments, const TakenBucket& bucket)
-      : segments_(&segments), bucket_(&bucket) {}
+  // With an index, the entries of the records that follow are brought into the cache on the way.
+  BucketReader(Segments& segments, const TakenBucket& bucket, const BucketIndex* index = nullptr)
+      : segments_(&segments), bucket_(&bucket), index_(index) {}
 
   // False: there are no more. The record's body dies with the next call.
   base::Result<bool> next(Record& record);
@@ -36,11 +37,18 @@ class BucketReader {
   std::uint64_t passed() const { return passed_; }
 
  private:
+  base::Status begin_part();
+  void look_ahead(std::uint32_t records);
+
   Segments* segments_;
   const TakenBucket* bucket_;
-  std::size_t part_ = 0;  // of the extents, then the tail
+  const BucketIndex* index_;
+  std::size_t part_ = 0;   // of the extents, then the tail
+  std::size_t ahead_ = 0;  // extents that the disk was told of
+  std::uint64_t ahead_bytes_ = 0;
   std::string chunk_;
   std::string_view rest_;
+  std::string_view beyond_;  // what index_ was not told of
   std::uint64_t passed_ = 0;
 };
 

@@ -47,6 +47,18 @@ void put_bytes(std::string_view bytes, std::string& out) {
   out.append(bytes);
 }
 
+// The most frequent by far, so its numbers are put together first.
+void put_reschedule(const Operation& operation, std::string& out) {
+  char numbers[5 * kVarintBytesMax];
+  char* end = put_varint(operation.seq, numbers);
+  end = put_varint(operation.due.seconds, end);
+  end = put_varint(operation.schema, end);
+  end = put_varint(operation.number, end);
+  end = put_varint(operation.bytes.size(), end);
+  out.append(numbers, static_cast<std::size_t>(end - numbers));
+  out.append(operation.bytes);
+}
+
 bool take_operation(std::string_view& bytes, Operation& operation) {
   if (bytes.empty()) return false;
   operation.deed = static_cast<Deed>(bytes.front());
@@ -118,13 +130,7 @@ void OperationLog::add(const Operation& operation) {
       append_varint(operation.schema, out);
       put_bytes(operation.bytes, out);
       break;
-    case Deed::kReschedule:
-      append_varint(operation.seq, out);
-      append_varint(operation.due.seconds, out);
-      append_varint(operation.schema, out);
-      append_varint(operation.number, out);
-      put_bytes(operation.bytes, out);
-      break;
+    case Deed::kReschedule: put_reschedule(operation, out); break;
     case Deed::kSend:
       append_varint(operation.seq, out);
       put_bytes(operation.bytes, out);

@@ -16,15 +16,6 @@ std::size_t varint_size(std::uint64_t number) {
   return (static_cast<std::size_t>(std::bit_width(number | 1U)) + 6) / 7;
 }
 
-char* put_varint(std::uint64_t number, char* out) {
-  while (number >= 0x80) {
-    *out++ = static_cast<char>(number | 0x80U);
-    number >>= 7U;
-  }
-  *out++ = static_cast<char>(number);
-  return out;
-}
-
 template <typename T>
 char* put(T value, char* out) {
   std::memcpy(out, &value, sizeof value);
@@ -55,8 +46,20 @@ std::size_t equal_bytes(const char* a, const char* b, std::size_t size) {
 
 std::size_t equal_end(std::string_view a, std::string_view b, std::size_t size_max) {
   std::size_t n = 0;
+  const char* const a_end = a.data() + a.size();
+  const char* const b_end = b.data() + b.size();
+  for (; n + 8 <= size_max; n += 8) {
+    const std::uint64_t difference =
+        get<std::uint64_t>(a_end - n - 8) ^ get<std::uint64_t>(b_end - n - 8);
+    if (difference != 0) return n + static_cast<std::size_t>(std::countl_zero(difference)) / 8;
+  }
   while (n < size_max && a[a.size() - 1 - n] == b[b.size() - 1 - n]) ++n;
   return n;
+}
+
+void put_two(std::uint64_t first, std::uint64_t second, std::string& out) {
+  char bytes[2 * kVarintBytesMax];
+  out.append(bytes, static_cast<std::size_t>(put_varint(second, put_varint(first, bytes)) - bytes));
 }
 
 // Where the next run of equal bytes begins that is worth telling.
@@ -80,7 +83,7 @@ DueTime DueTime::of(base::Instant instant) {
 }
 
 void append_varint(std::uint64_t number, std::string& out) {
-  char bytes[10];
+  char bytes[kVarintBytesMax];
   out.append(bytes, static_cast<std::size_t>(put_varint(number, bytes) - bytes));
 }
 
@@ -139,13 +142,23 @@ bool take(std::string_view& bytes, Record& record) {
   return true;
 }
 
+bool skip(std::string_view& bytes, Seq& seq) {
+  std::string_view rest = bytes;
+  std::uint64_t size = 0;
+  std::uint64_t generation = 0;
+  if (!take_varint(rest, size) || !take_varint(rest, generation)) return false;
+  if (size > kBodyBytesMax || rest.size() < kFixedBytes + size) return false;
+  seq = get<Seq>(rest.data() + 1);
+  bytes = rest.substr(kFixedBytes + size);
+  return true;
+}
+
 // The length, that of the equal end, then in turn how many bytes are equal and how many follow.
 void append_difference(std::string_view before, std::string_view now, std::string& out) {
   const std::size_t shorter = std::min(before.size(), now.size());
   const std::size_t begin = equal_bytes(before.data(), now.data(), shorter);
   const std::size_t end = equal_end(before, now, shorter - begin);
-  append_varint(now.size(), out);
-  append_varint(end, out);
+  put_two(now.size(), end, out);
   const std::size_t size = now.size() - end;
   // Beyond what `before` has, nothing is equal.
   const std::size_t common = std::min(size, before.size());
@@ -156,8 +169,7 @@ void append_difference(std::string_view before, std::string_view now, std::strin
     at += equal;
     const std::size_t next = at < common ? next_run(before, now, at, common) : size;
     const std::size_t until = next == common ? size : next;
-    append_varint(equal, out);
-    append_varint(until - at, out);
+    put_two(equal, until - at, out);
     out.append(now.substr(at, until - at));
     at = until;
   }

@@ -51,12 +51,26 @@ void append(const Record& record, std::string& out);
 // that is whole, and both are as they were.
 bool take(std::string_view& bytes, Record& record);
 
+// The sequence number of the record at the front of `bytes`, which are moved behind it. False:
+// there is none that is whole, and both are as they were. Cheaper than take().
+bool skip(std::string_view& bytes, Seq& seq);
+
 // How to make `now` of `before`: equal bytes at equal places are not repeated, nor is an equal end.
 // At most 16 bytes longer than `now`.
 void append_difference(std::string_view before, std::string_view now, std::string& out);
 // False: the bytes are no difference to `before`. All of them are taken.
 bool apply_difference(std::string_view before, std::string_view bytes, std::string& now);
 
+inline constexpr std::size_t kVarintBytesMax = 10;
+// Writes at most so many bytes, and returns their end.
+inline char* put_varint(std::uint64_t number, char* out) {
+  while (number >= 0x80) {
+    *out++ = static_cast<char>(number | 0x80U);
+    number >>= 7U;
+  }
+  *out++ = static_cast<char>(number);
+  return out;
+}
 void append_varint(std::uint64_t number, std::string& out);
 bool take_varint(std::string_view& bytes, std::uint64_t& number);
 

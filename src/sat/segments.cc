@@ -110,6 +110,7 @@ base::Status Segments::remove_others() {
 }
 
 base::Status Segments::begin_segment() {
+  RETURN_IF_ERROR(write_pending());
   if (file_) unsynced_.push_back(last_);
   // A number is used once: what a crash left of it cannot be taken for another's.
   ASSIGN_OR_RETURN(file_, files_.create(path_of(++last_)));
@@ -119,16 +120,32 @@ base::Status Segments::begin_segment() {
 }
 
 base::Result<Extent> Segments::append(Slot slot, std::string_view bytes, std::uint32_t records) {
-  CHECK(bytes.size() < 0xffff'ffffU, "an extent has less than 4 GiB");
+  return append(slot, records, [bytes](std::string& out) { out.append(bytes); });
+}
+
+base::Result<Extent> Segments::append(Slot slot, std::uint32_t records,
+                                      const std::function<void(std::string&)>& fill) {
   if (!file_ || segments_[last_].size >= segment_bytes_max_) RETURN_IF_ERROR(begin_segment());
-  const Extent extent{last_, static_cast<std::uint32_t>(bytes.size()), segments_[last_].size,
+  if (pending_.size() >= kPendingBytesMax) RETURN_IF_ERROR(write_pending());
+  const std::size_t at = pending_.size();
+  pending_.resize(at + kHeaderBytes);
+  fill(pending_);
+  const std::size_t size = pending_.size() - at;
+  CHECK(size < 0xffff'ffffU, "an extent has less than 4 GiB");
+  env::seal_block(pending_, at, kKind, records, slot);
+  Segment& segment = segments_[last_];
+  const Extent extent{last_, static_cast<std::uint32_t>(size - kHeaderBytes), segment.size,
                       records};
-  block_.clear();
-  block_.out().append(bytes);
-  RETURN_IF_ERROR(file_->append(block_.seal(kKind, records, slot)));
-  segments_[last_].size += block_.size();
-  bytes_live_ += block_.size();
+  segment.size += size;
+  bytes_live_ += size;
   return extent;
+}
+
+base::Status Segments::write_pending() {
+  if (pending_.empty()) return {};
+  RETURN_IF_ERROR(file_->append(pending_));
+  pending_.clear();
+  return {};
 }
 
 base::Result<env::ReadableFile*> Segments::reader_of(std::uint32_t segment) {
@@ -139,11 +156,20 @@ base::Result<env::ReadableFile*> Segments::reader_of(std::uint32_t segment) {
   return reader.get();
 }
 
-base::Status Segments::read(Slot slot, const Extent& extent, std::string* out) {
+void Segments::will_read(const Extent& extent) {
+  const auto file = reader_of(extent.segment);
+  if (file) (*file)->will_read(extent.offset, kHeaderBytes + extent.bytes);
+}
+
+base::Result<std::string_view> Segments::read(Slot slot, const Extent& extent,
+                                              std::string* buffer) {
+  if (extent.segment == last_ && file_ && end_of(extent) > file_->size()) {
+    RETURN_IF_ERROR(write_pending());
+  }
   ASSIGN_OR_RETURN(const env::ReadableFile* file, reader_of(extent.segment));
-  RETURN_IF_ERROR(file->read_at(extent.offset, kHeaderBytes + extent.bytes, out));
+  RETURN_IF_ERROR(file->read_at(extent.offset, kHeaderBytes + extent.bytes, buffer));
   env::BlockView view;
-  const env::BlockState state = env::read_block(*out, kKind, view);
+  const env::BlockState state = env::read_block(*buffer, kKind, view);
   const bool is_it = state == env::BlockState::kWhole && view.number == slot &&
                      view.payload.size() == extent.bytes;
   if (!is_it) {
@@ -152,8 +178,7 @@ base::Status Segments::read(Slot slot, const Extent& extent, std::string* out) {
         path_of(extent.segment), extent.offset, extent.bytes, slot,
         state == env::BlockState::kWhole ? "but the block is another" : env::describe(state));
   }
-  out->erase(0, kHeaderBytes);
-  return {};
+  return view.payload;
 }
 
 void Segments::release(const Extent& extent) {
@@ -162,6 +187,7 @@ void Segments::release(const Extent& extent) {
 }
 
 base::Result<std::string> Segments::mark() {
+  RETURN_IF_ERROR(write_pending());
   for (const std::uint32_t number : unsynced_) {
     ASSIGN_OR_RETURN(const auto file, files_.open_append(path_of(number)));
     RETURN_IF_ERROR(file->sync());

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,6 +40,7 @@ class Segments {
  public:
   static constexpr std::size_t kHeaderBytes = env::Block::kHeaderBytes;
   static constexpr std::uint64_t kBlockBytes = 4096;  // what can be punched
+  static constexpr std::size_t kPendingBytesMax = std::size_t{1} << 20U;
 
   // `state` is what mark() returned; empty: there is nothing yet. Files are cut to what they had
   // then, and later ones removed. `live` are the extents that are in use: the rest is freed.
@@ -47,9 +49,18 @@ class Segments {
                                                       std::string_view state,
                                                       const std::vector<Extent>& live);
 
+  // `fill` appends the bytes of the extent to what it is given, and nothing else. They are written
+  // with what follows, when there is enough of it.
+  base::Result<Extent> append(Slot slot, std::uint32_t records,
+                              const std::function<void(std::string&)>& fill);
   base::Result<Extent> append(Slot slot, std::string_view bytes, std::uint32_t records);
-  // Replaces `*out`. kCorrupt: the bytes are not those that were written, or of another slot.
-  base::Status read(Slot slot, const Extent& extent, std::string* out);
+  // Hands what was appended to the system.
+  base::Status write_pending();
+  // The bytes, which are in `*buffer`. kCorrupt: they are not those that were written, or of
+  // another slot.
+  base::Result<std::string_view> read(Slot slot, const Extent& extent, std::string* buffer);
+  // Says that an extent will be read soon. Only a hint.
+  void will_read(const Extent& extent);
 
   void release(const Extent& extent);
 
@@ -90,7 +101,7 @@ class Segments {
   std::vector<Extent> released_;  // since the last mark
   std::vector<Extent> to_free_;   // before it
   std::uint64_t bytes_live_ = 0;
-  env::Block block_;
+  std::string pending_;  // the end of the last segment, not yet in its file
 };
 
 }  // namespace meguri::sat

@@ -35,9 +35,9 @@ struct Written {
 void expect_all_there(Segments& segments, const Written& written) {
   std::string bytes;
   for (const auto& [extent, text] : written.extents) {
-    const auto status = segments.read(7, extent, &bytes);
-    ASSERT_TRUE(status) << status.error().message();
-    ASSERT_EQ(bytes, text);
+    const auto read = segments.read(7, extent, &bytes);
+    ASSERT_TRUE(read) << read.error().message();
+    ASSERT_EQ(*read, text);
   }
 }
 

@@ -56,123 +56,6 @@ Store::OpenBucket* Store::open_bucket_of(Slot slot) {
   return nullptr;
 }
 
-// --- Placing and writing.
-
-base::Status Store::put(Record record) {
-  const Slot slot = layout_.slot_of(front_.place(record.due.instant()));
-  RETURN_IF_ERROR(append(slot, record));
-  index_.move(record.seq, slot, record.generation);
-  return {};
-}
-
-base::Status Store::append(Slot slot, const Record& record) {
-  const std::size_t size = encoded_size(record);
-  const bool is_full = options_.writes_single_pages && buffers_.bytes(slot) > 0 &&
-                       buffers_.bytes(slot) + size > buffers_.page_bytes();
-  if (is_full) RETURN_IF_ERROR(flush(slot));
-  if (!buffers_.has_room(slot, size)) RETURN_IF_ERROR(make_room(slot, size));
-  buffers_.append(slot, record);
-  return {};
-}
-
-base::Status Store::make_room(Slot slot, std::size_t bytes) {
-  while (!buffers_.has_room(slot, bytes)) {
-    bool has_freed = false;
-    RETURN_IF_ERROR(flush_by_rule(&has_freed));
-    CHECK(has_freed, "the pool is empty, and no buffer has a page");
-  }
-  return {};
-}
-
-// The paper's: all buffers with more than 16 pages, or than 4, or than 1, in the order of time; or
-// one of those with a single page.
-base::Status Store::flush_by_rule(bool* has_freed) {
-  base::Status status;
-  for (const std::uint32_t pages : {16U, 4U, 1U}) {
-    for_each_slot_in_time([&](Slot slot) {
-      if (!status || buffers_.pages(slot) <= pages) return;
-      status = flush(slot);
-      *has_freed = true;
-    });
-    if (!status || *has_freed) return status;
-  }
-  for_each_slot_in_time([&](Slot slot) {
-    if (!status || *has_freed || buffers_.pages(slot) == 0) return;
-    status = flush(slot);
-    *has_freed = true;
-  });
-  return status;
-}
-
-void Store::for_each_slot_in_time(const std::function<void(Slot)>& use) const {
-  front_.for_each_slot([&](Slot slot) {
-    use(slot);
-    use(message_slot(slot));
-  });
-  use(out_slot());
-  use(message_slot(out_slot()));
-}
-
-base::Status Store::flush(Slot slot) {
-  if (buffers_.bytes(slot) == 0) return {};
-  scratch_.clear();
-  buffers_.copy(slot, scratch_);
-  ASSIGN_OR_RETURN(const Extent extent, segments_->append(slot, scratch_, buffers_.records(slot)));
-  extents_[slot].push_back(extent);
-  buffers_.clear(slot);
-  ++counts_.flushes;
-  counts_.flushed_bytes += extent.bytes;
-  return {};
-}
-
-TakenBucket Store::peek_slot(Slot slot) const {
-  TakenBucket taken;
-  taken.slot = slot;
-  taken.extents = extents_[slot];
-  buffers_.copy(slot, taken.tail);
-  taken.tail_records = buffers_.records(slot);
-  return taken;
-}
-
-Store::OpenBucket Store::take_slot(Slot slot) {
-  OpenBucket taken{peek_slot(slot), peek_slot(message_slot(slot))};
-  for (const Slot each : {slot, message_slot(slot)}) {
-    extents_[each].clear();
-    buffers_.clear(each);
-  }
-  return taken;
-}
-
-void Store::release(const TakenBucket& bucket) {
-  for (const Extent& extent : bucket.extents) segments_->release(extent);
-}
-
-base::Status Store::send_to(Slot slot, Seq seq, std::string_view message) {
-  return append(message_slot(slot), message_record(seq, message));
-}
-
-// Messages know the generation of their record, so that those which were left behind with a copy of
-// it do not reach it should it come back.
-Record Store::message_record(Seq seq, std::string_view message) const {
-  Record record;
-  record.seq = seq;
-  record.generation = index_.generation_of(seq);
-  record.body = message;
-  return record;
-}
-
-base::Result<Store::Messages> Store::read_messages(Slot slot, const TakenBucket& bucket) {
-  Messages messages;
-  BucketReader reader(*segments_, bucket);
-  Record record;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool more, reader.next(record));
-    if (!more) return messages;
-    if (!index_.counts(record.seq, slot, record.generation)) continue;
-    messages[record.seq].emplace_back(record.body);
-  }
-}
-
 // --- Records come and go.
 
 base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::string_view body,
@@ -229,12 +112,16 @@ base::Status Store::reschedule(const Record& before, std::uint8_t schema, std::s
 // The last `late` messages came while it was out: it has not seen them.
 base::Status Store::do_reschedule(Record record, std::string_view body, DueTime due,
                                   std::uint32_t late) {
-  if (const auto aside = set_aside_.extract(record.seq)) record.generation = aside.mapped();
+  if (!set_aside_.empty()) {
+    if (const auto aside = set_aside_.extract(record.seq)) record.generation = aside.mapped();
+  }
   record.body = body;
   record.due = due;
   const Slot left = index_.slot_of(record.seq);
   RETURN_IF_ERROR(put(record));
-  if (const auto messages = late_messages_.extract(record.seq)) {
+  if (late_messages_.empty()) {
+    // The usual case, for which nothing is looked up.
+  } else if (const auto messages = late_messages_.extract(record.seq)) {
     const Slot slot = index_.slot_of(record.seq);
     const std::size_t seen =
         messages.mapped().size() - std::min<std::size_t>(late, messages.mapped().size());
@@ -406,12 +293,39 @@ base::Status Store::begin_reading(OpenBucket& bucket) {
   const Slot slot = bucket.records.slot;
   const bool has_stale = slot == out_slot() || stale_[slot] > 0;
   ASSIGN_OR_RETURN(reading_.live, LiveCopies::of(*segments_, bucket.records, index_, has_stale));
+  // None of its records has been handed out: what came late is among the messages.
+  if (options_.sorts_buckets) {
+    ASSIGN_OR_RETURN(reading_.sorted,
+                     SortedBucket::read(*segments_, bucket.records, bucket.messages, index_));
+    for (const auto& [seq, message] : reading_.sorted->messages()) late_messages_.erase(seq);
+    reading_.bucket = &bucket;
+    return {};
+  }
   ASSIGN_OR_RETURN(reading_.messages, read_messages(slot, bucket.messages));
-  // None of its records has been handed out: what came late is among these.
   for (const auto& [seq, messages] : reading_.messages) late_messages_.erase(seq);
-  reading_.reader.emplace(*segments_, bucket.records);
+  reading_.reader.emplace(*segments_, bucket.records, &index_);
   reading_.bucket = &bucket;
   return {};
+}
+
+base::Result<bool> Store::next_copy(Record& record) {
+  if (reading_.sorted) return reading_.sorted->next(record);
+  return reading_.reader->next(record);
+}
+
+void Store::take_messages(Seq seq) {
+  reading_.handed.clear();
+  if (reading_.sorted) reading_.sorted->take_messages(seq, reading_.handed);
+  if (!reading_.messages.empty()) {
+    if (const auto found = reading_.messages.extract(seq)) {
+      reading_.handed = std::move(found.mapped());
+    }
+  }
+  // Those that came after the bucket was opened.
+  if (late_messages_.empty()) return;
+  if (const auto late = late_messages_.extract(seq)) {
+    std::ranges::move(late.mapped(), std::back_inserter(reading_.handed));
+  }
 }
 
 // False: the bucket has no more.
@@ -420,17 +334,10 @@ base::Result<bool> Store::read_one(DueRecord& due) {
   const Slot slot = bucket.records.slot;
   Record& record = due.record;
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, reading_.reader->next(record));
+    ASSIGN_OR_RETURN(const bool more, next_copy(record));
     if (!more) break;
     if (!reading_.live.counts(record, slot, index_)) continue;
-    reading_.handed.clear();
-    if (const auto found = reading_.messages.extract(record.seq)) {
-      reading_.handed = std::move(found.mapped());
-    }
-    // Those that came after the bucket was opened.
-    if (const auto late = late_messages_.extract(record.seq)) {
-      std::ranges::move(late.mapped(), std::back_inserter(reading_.handed));
-    }
+    take_messages(record.seq);
     if (slot != out_slot() && record.due.instant() > bucket.records.opened) {
       // It was beyond the horizon.
       RETURN_IF_ERROR(put(record));
@@ -469,7 +376,7 @@ base::Status Store::move_sealed(std::uint32_t records_max) {
     ASSIGN_OR_RETURN(moving_live_,
                      LiveCopies::of(*segments_, sealed.taken.records, index_, stale_[slot] > 0));
     ASSIGN_OR_RETURN(moving_messages_, read_messages(slot, sealed.taken.messages));
-    moving_.emplace(*segments_, sealed.taken.records);
+    moving_.emplace(*segments_, sealed.taken.records, &index_);
   }
   Record record;
   for (std::uint32_t n = 0; n < records_max; ++n) {
@@ -623,7 +530,7 @@ base::Result<std::optional<std::string>> Store::find_in(const TakenBucket& bucke
 }
 
 std::size_t Store::memory_bytes() const {
-  std::size_t bytes = index_.bytes().size() + buffers_.pages_total() * (buffers_.page_bytes() + 4);
+  std::size_t bytes = index_.memory_bytes() + buffers_.pages_total() * (buffers_.page_bytes() + 4);
   for (const auto& extents : extents_) bytes += extents.capacity() * sizeof(Extent) + 24;
   return bytes;
 }

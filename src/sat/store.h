@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,15 +26,21 @@
 #include "sat/operation_log.h"
 #include "sat/record.h"
 #include "sat/segments.h"
+#include "sat/sorted_bucket.h"
 #include "sat/time_layout.h"
 
 namespace meguri::sat {
 
 struct StoreOptions {
   TimeLayout layout = TimeLayout::mixed();  // of a store that exists, its own is taken
-  std::size_t page_bytes = 4096;
+  // What buffers grow by. Smaller ones leave less of the pool unused when there are many buckets;
+  // how much is written at once does not depend on it, but with writes_single_pages.
+  std::size_t page_bytes = 512;
   std::size_t pool_bytes = std::size_t{32} << 20U;
   bool writes_single_pages = false;  // the paper's SAT/Naive: a buffer is one page
+  // The paper's: what is due is sorted with its messages. Otherwise these are looked up by hash,
+  // and records are handed out in the order in which they came.
+  bool sorts_buckets = false;
   std::uint64_t segment_bytes_max = std::uint64_t{256} << 20U;
   // A checkpoint is made when the log is longer than this and than four times the bucket index.
   std::uint64_t log_bytes_max = std::uint64_t{256} << 20U;
@@ -131,6 +136,7 @@ class Store {
   struct Reading {
     OpenBucket* bucket = nullptr;
     std::optional<BucketReader> reader;
+    std::optional<SortedBucket> sorted;  // instead of the reader and its messages
     LiveCopies live;
     Messages messages;
     std::vector<std::string> handed;  // messages of the record handed out last
@@ -145,13 +151,14 @@ class Store {
   bool is_out(Seq seq) const;
   OpenBucket* open_bucket_of(Slot slot);
 
-  // --- Placing and writing.
+  // --- Placing and writing: store_write.cc.
   base::Status put(Record record);
   base::Status append(Slot slot, const Record& record);
   base::Status make_room(Slot slot, std::size_t bytes);
   base::Status flush(Slot slot);
-  base::Status flush_by_rule(bool* has_freed);
-  void for_each_slot_in_time(const std::function<void(Slot)>& use) const;
+  base::Result<bool> flush_by_rule();
+  template <typename Use>
+  void for_each_slot_in_time(const Use& use) const;
   OpenBucket take_slot(Slot slot);
   TakenBucket peek_slot(Slot slot) const;
   void release(const TakenBucket& bucket);
@@ -174,6 +181,8 @@ class Store {
 
   base::Status begin_reading(OpenBucket& bucket);
   base::Result<bool> read_one(DueRecord& due);
+  base::Result<bool> next_copy(Record& record);
+  void take_messages(Seq seq);  // of the record that is handed out
 
   base::Result<std::optional<std::string>> find_in(const TakenBucket& bucket, Seq seq,
                                                    Record& record);
@@ -217,6 +226,8 @@ class Store {
   bool wants_checkpoint_ = false;
   bool has_old_files_ = false;
   std::string scratch_;
+  std::vector<Slot> slots_to_flush_;  // only within flush_by_rule()
+  Slot next_single_ = 0;              // where it looks for a buffer of one page
   StoreCounts counts_;
 };
 

@@ -24,7 +24,6 @@ enum Part : std::uint64_t {
   kPagePart,  // what a slot's buffer held: slot, records
   kEndPart,
 };
-constexpr std::size_t kIndexBlockBytes = std::size_t{3} << 20U;
 constexpr std::uint64_t kVersion = 1;
 
 void put_text(std::string_view text, std::string& out) {
@@ -176,7 +175,7 @@ base::Status Store::remove_files_except(std::uint64_t number) {
 
 base::Result<std::string> Store::commit() {
   const std::uint64_t limit =
-      std::max<std::uint64_t>(options_.log_bytes_max, index_.bytes().size() * 4);
+      std::max<std::uint64_t>(options_.log_bytes_max, index_.byte_count() * 4);
   if (std::exchange(wants_checkpoint_, false) || log_->size() > limit) {
     RETURN_IF_ERROR(write_checkpoint());
   }
@@ -201,10 +200,8 @@ base::Status Store::write_checkpoint() {
     return file->append(block.seal(kKind, 1, part));
   };
   RETURN_IF_ERROR(write(kStatePart, encode_state(segments_state)));
-  for (std::string_view rest = index_.bytes(); !rest.empty();) {
-    const std::string_view part = rest.substr(0, kIndexBlockBytes);
-    RETURN_IF_ERROR(write(kIndexPart, part));
-    rest.remove_prefix(part.size());
+  for (std::size_t i = 0; i < index_.parts(); ++i) {
+    RETURN_IF_ERROR(write(kIndexPart, index_.part(i)));
   }
   for (Slot slot = 0; slot < buffers_.slots(); ++slot) {
     if (buffers_.bytes(slot) == 0) continue;
@@ -332,7 +329,6 @@ base::Status Store::read_checkpoint() {
   const std::string path = path_of("checkpoint", number_);
   ASSIGN_OR_RETURN(const auto file, files_.open_read(path));
   ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
-  std::string index;
   std::string segments_state;
   env::Block block;
   env::BlockView view;
@@ -347,12 +343,11 @@ base::Status Store::read_checkpoint() {
         ASSIGN_OR_RETURN(segments_state, decode_state(view.payload));
         break;
       }
-      case kIndexPart: index.append(view.payload); break;
+      case kIndexPart: RETURN_IF_ERROR(index_.append_part(view.payload)); break;
       case kPagePart: RETURN_IF_ERROR(load_page(view.payload)); break;
       default: break;
     }
   }
-  RETURN_IF_ERROR(index_.assign(index));
   ASSIGN_OR_RETURN(segments_, Segments::open(files_, dir_ + "/segments", options_.segment_bytes_max,
                                              segments_state, live_extents()));
   return {};

@@ -49,6 +49,7 @@ struct Kind {
   std::size_t page_bytes;
   std::size_t pool_pages;
   bool naive;
+  bool sorts = false;
 };
 
 class Work {
@@ -59,6 +60,7 @@ class Work {
     options_.page_bytes = kind.page_bytes;
     options_.pool_bytes = kind.page_bytes * kind.pool_pages;
     options_.writes_single_pages = kind.naive;
+    options_.sorts_buckets = kind.sorts;
     options_.segment_bytes_max = 200'000;
     options_.log_bytes_max = 20'000;
     options_.out_max = layout_.unit(0) * 3;
@@ -323,6 +325,8 @@ constexpr Kind kKinds[] = {
     {"uniform", "60000x200", 256, 400, false},
     {"naive", "60000x200", 256, 400, true},
     {"mixed", "1000x60,10000x60,60000x100", 256, 400, false},
+    {"sorted", "1000x60,10000x60,60000x100", 256, 400, false, true},
+    {"fine", "1000x60,10000x60,60000x100", 64, 1600, false},
     {"tight", "1000x60,10000x60,60000x100", 64, 20, false},
     {"default", "60000x1440,3600000x768,86400000x400", 4096, 3000, false},
 };

@@ -162,15 +162,10 @@ void TimeFront::seal(Bucket bucket) {
   ++begins_[bucket.level];
 }
 
-void TimeFront::for_each_slot(const std::function<void(Slot)>& use) const {
-  const std::size_t last = begins_.size() - 1;
-  for (std::size_t k = 0; k <= last; ++k) {
-    const auto level = static_cast<std::uint32_t>(k);
-    const std::int64_t end =
-        k < last ? layout_->bucket_at(k, layout_->begin_of({level + 1, begins_[k + 1]})).number + 1
-                 : begins_[k] + layout_->level(k).buckets;
-    for (std::int64_t n = begins_[k]; n < end; ++n) use(layout_->slot_of({level, n}));
-  }
+std::int64_t TimeFront::end_of_level(std::uint32_t level) const {
+  if (level + 1 == begins_.size()) return begins_[level] + layout_->level(level).buckets;
+  const Instant end = layout_->begin_of({level + 1, begins_[level + 1]});
+  return layout_->bucket_at(level, end).number + 1;
 }
 
 std::string TimeFront::encode() const {

@@ -5,7 +5,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -118,7 +117,15 @@ class TimeFront {
   void seal(Bucket bucket);  // requires bucket == next_seal()
 
   // The slots of all buckets ahead, the nearest first.
-  void for_each_slot(const std::function<void(Slot)>& use) const;
+  template <typename Use>
+  void for_each_slot(const Use& use) const {
+    const std::size_t last = begins_.size() - 1;
+    for (std::size_t k = 0; k <= last; ++k) {
+      const auto level = static_cast<std::uint32_t>(k);
+      const std::int64_t end = end_of_level(level);
+      for (std::int64_t n = begins_[k]; n < end; ++n) use(layout_->slot_of({level, n}));
+    }
+  }
 
   base::Instant opened_up_to() const { return layout_->end_of({0, begins_[0] - 1}); }
 
@@ -128,6 +135,8 @@ class TimeFront {
   friend bool operator==(const TimeFront& a, const TimeFront& b) { return a.begins_ == b.begins_; }
 
  private:
+  std::int64_t end_of_level(std::uint32_t level) const;  // the number behind its last bucket
+
   const TimeLayout* layout_;
   std::vector<std::int64_t> begins_;  // by level: the first bucket not opened or sealed
 };
