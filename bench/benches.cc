@@ -13,6 +13,7 @@ constexpr std::array kBenches = {
           "decisions which request may leave, against paper 004's lists and a priority queue",
           &run_scheduler},
     Bench{"hosts", "a table of host names, against hash maps and libhat-trie", &run_hosts},
+    Bench{"seen", "whether an id is known, against RocksDB and a hash map", &run_seen},
     Bench{"web", "HTML, URLs and robots.txt read per second, against Gumbo, libxml2 and MyHTML",
           &run_web},
     Bench{"virtual-web", "answers of the virtual web, over sockets against a bare loop",

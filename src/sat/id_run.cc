@@ -16,9 +16,9 @@ namespace {
 
 constexpr env::BlockKind kKind = env::block_kind("MGKR");
 constexpr env::BlockKind kIndexKind = env::block_kind("MGKX");
-constexpr std::uint64_t kReadBytes = std::uint64_t{64} << 10U;  // about; whole blocks
-constexpr std::size_t kPendingBytes = std::size_t{64} << 10U;
-constexpr std::size_t kPartBytes = std::size_t{64} << 10U;
+constexpr std::uint64_t kReadBytes = std::uint64_t{32} << 10U;  // about; whole blocks
+constexpr std::size_t kPendingBytes = std::size_t{32} << 10U;
+constexpr std::size_t kPartBytes = std::size_t{32} << 10U;
 constexpr std::uint32_t kGapBlocks = 2;  // rather read than skipped
 
 template <typename T>
