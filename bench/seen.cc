@@ -166,8 +166,7 @@ base::Status measure_without_sieve(const std::string& dir, const Load& load, Rep
 base::Status measure_peer(const std::string& name, SeenSubject& peer, const Load& load,
                           Report& report) {
   const std::size_t resident = resident_now();
-  ASSIGN_OR_RETURN(const Cost adding, cost_of(load.ids, [&] { return peer.load(load.ids); }));
-  report_cost(report, name + ", adding an id", adding);
+  RETURN_IF_ERROR(peer.load(load.ids));
   Offers offers(load.ids);
   for (const bool is_skewed : {true, false}) {
     offers.set_skewed(is_skewed);
@@ -190,7 +189,7 @@ base::Status run_seen(const Options& options, Report& report) {
   report.add("checks", static_cast<double>(load.checks), "checks");
   RETURN_IF_ERROR(measure_ours(options.dir + "/ours", load, report));
   RETURN_IF_ERROR(measure_without_sieve(options.dir + "/lossy", load, report));
-  const Load few{load.ids, load.checks / 4, load.cache_bytes};
+  const Load few{load.ids, load.checks / 8, load.cache_bytes};
   const auto rocksdb = make_rocksdb_subject(options.dir + "/rocksdb", load.cache_bytes);
   RETURN_IF_ERROR(measure_peer("RocksDB behind the same cache", *rocksdb, few, report));
   const auto flat = make_flat_hash_map_subject();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr env::BlockKind kKind = env::block_kind("MGKL");
 constexpr std::size_t kEntryBytes = 8 + 8 + 4;
-constexpr std::size_t kPendingBytes = std::size_t{64} << 10U;
+constexpr std::size_t kPendingBytes = std::size_t{16} << 10U;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "sat/id_run.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -19,6 +20,7 @@ constexpr env::BlockKind kIndexKind = env::block_kind("MGKX");
 constexpr std::uint64_t kReadBytes = std::uint64_t{32} << 10U;  // about; whole blocks
 constexpr std::size_t kPendingBytes = std::size_t{32} << 10U;
 constexpr std::size_t kPartBytes = std::size_t{32} << 10U;
+constexpr std::size_t kAhead = 16;
 constexpr std::uint32_t kGapBlocks = 2;  // rather read than skipped
 
 template <typename T>
@@ -27,6 +29,13 @@ T load(const char* bytes) {
   std::memcpy(&value, bytes, sizeof value);
   if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
   return value;
+}
+
+template <typename T>
+char* store(T value, char* out) {
+  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+  std::memcpy(out, &value, sizeof value);
+  return out + sizeof value;
 }
 
 // So that no block passes for one of another run or place.
@@ -200,9 +209,17 @@ base::Status IdRun::look_up(std::span<Lookup> lookups, LookupScratch& scratch) c
   std::vector<Wanted>& wanted = scratch.wanted;
   wanted.clear();
   std::size_t block = 0;
+  std::array<FilterKey, kAhead> keys;
   for (std::size_t i = 0; i < lookups.size(); ++i) {
+    // So many misses of the processor's cache at once take little longer than one.
+    if (i % kAhead == 0) {
+      for (std::size_t k = 0; k < kAhead && i + k < lookups.size(); ++k) {
+        keys[k] = FilterKey::of(lookups[i + k].id);
+        filter_.prefetch(keys[k]);
+      }
+    }
     const base::Id& id = lookups[i].id;
-    if (lookups[i].is_found || !filter_.may_contain(FilterKey::of(id))) continue;
+    if (lookups[i].is_found || !filter_.may_contain(keys[i % kAhead])) continue;
     const std::optional<std::size_t> found = block_of(id, block);
     if (!found) continue;
     block = *found;
@@ -293,8 +310,10 @@ base::Result<std::unique_ptr<IdRunWriter>> IdRunWriter::create(
 }
 
 base::Status IdRunWriter::add(const KnownId& known) {
-  filter_.add(FilterKey::of(known.id));
   ids_.push_back(known);
+  // Its line is fetched while others come, and is there when the block is full.
+  keys_.push_back(FilterKey::of(known.id));
+  filter_.prefetch(keys_.back());
   ++mark_.ids;
   if (ids_.size() == mark_.block_ids) end_block();
   return pending_.size() < kPendingBytes ? base::Status() : write_pending();
@@ -303,13 +322,19 @@ base::Status IdRunWriter::add(const KnownId& known) {
 void IdRunWriter::end_block() {
   if (ids_.empty()) return;
   block_.clear();
-  for (const KnownId& known : ids_) base::put_fixed(block_.out(), known.id.high);
-  for (const KnownId& known : ids_) base::put_fixed(block_.out(), known.id.low);
-  for (const KnownId& known : ids_) base::put_fixed(block_.out(), known.seq);
+  std::string& bytes = block_.out();
+  const std::size_t header = bytes.size();
+  bytes.resize(header + ids_.size() * RunBlock::kIdBytes);
+  char* out = bytes.data() + header;
+  for (const KnownId& known : ids_) out = store(known.id.high, out);
+  for (const KnownId& known : ids_) out = store(known.id.low, out);
+  for (const KnownId& known : ids_) out = store(known.seq, out);
   pending_ += block_.seal(kKind, static_cast<std::uint32_t>(ids_.size()),
                           block_number(mark_.number, firsts_.size()));
   firsts_.push_back(ids_.front().id);
   ids_.clear();
+  for (const FilterKey& key : keys_) filter_.add(key);
+  keys_.clear();
 }
 
 base::Status IdRunWriter::write_pending() {
@@ -367,7 +392,8 @@ base::Result<std::unique_ptr<IdRun>> IdRunWriter::finish() {
 
 std::size_t IdRunWriter::memory_bytes() const {
   return sizeof *this + filter_.memory_bytes() + firsts_.capacity() * sizeof(base::Id) +
-         ids_.capacity() * sizeof(KnownId) + block_.capacity() + pending_.capacity();
+         ids_.capacity() * sizeof(KnownId) + keys_.capacity() * sizeof(FilterKey) +
+         block_.capacity() + pending_.capacity();
 }
 
 }  // namespace meguri::sat

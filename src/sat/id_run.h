@@ -207,7 +207,8 @@ class IdRunWriter {
   IdTraffic* traffic_ = nullptr;
   BloomFilter filter_;
   std::vector<base::Id> firsts_;
-  std::vector<KnownId> ids_;  // of the block that is not full yet
+  std::vector<KnownId> ids_;     // of the block that is not full yet
+  std::vector<FilterKey> keys_;  // of these
   env::Block block_;
   std::string pending_;
   std::uint64_t parts_ = 0;  // of the index

@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t kIdsOfWaiting = 64;
 constexpr std::uint64_t kIdsOfFresh = 512;
 constexpr double kFreshFilterBits = 8;
-constexpr std::size_t kLookups = 2048;  // that are sieved together
+constexpr std::size_t kLookups = 1024;  // that are sieved together
+constexpr std::size_t kAhead = 8;       // answers whose places in the cache are fetched
 // Runs are merged when the older ones have less than so many times the ids of the younger ones.
 constexpr std::uint64_t kTierFactor = 2;
 // All merges together take about eight ids for each one added.
@@ -96,6 +97,7 @@ base::Result<std::optional<IdAnswer>> KnownIds::next_answer() {
   ++lookup_at_;
   const bool is_known = lookup.is_found && lookup.seq != kRemovedSeq;
   if (is_known) cache_.put(lookup.id, lookup.seq);
+  if (lookup_at_ + kAhead < lookups_.size()) cache_.prefetch(lookups_[lookup_at_ + kAhead].id);
   return IdAnswer{sieved_[at].tag, is_known, is_known ? lookup.seq : kNoSeq};
 }
 

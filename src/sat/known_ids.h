@@ -36,7 +36,7 @@ struct KnownIdsOptions {
   // A batch is a 64th of all ids, so that a waiting id costs the same however many are known; what
   // is fresh becomes a run at a 512th of them. These are the least numbers.
   std::uint32_t batch_min = 16'384;
-  std::uint32_t fresh_min = 4'096;
+  std::uint32_t fresh_min = 2'048;
 };
 
 struct IdAnswer {
@@ -86,7 +86,7 @@ class KnownIds {
   // Whatever waits now is sieved, be it a batch or not.
   void settle();
   // Of what waited, in no order that means anything. Nullopt: until there is a batch, or settle().
-  // A few thousand ids are sieved at a time. After an error the same ids can be tried again.
+  // About a thousand ids are sieved at a time. After an error the same ids can be tried again.
   base::Result<std::optional<IdAnswer>> next_answer();
 
   // An id that is known already gets this number.
