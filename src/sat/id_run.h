@@ -147,7 +147,7 @@ class IdRunCursor {
  public:
   explicit IdRunCursor(const IdRun& run) : run_(&run) {}
 
-  // Requires that this or next() has said that there is one.
+  // Requires that the last next() has said that there is one.
   const KnownId& now() const { return now_; }
   // The first one too. False: there is no further one.
   base::Result<bool> next() {

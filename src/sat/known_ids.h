@@ -68,9 +68,9 @@ struct KnownIdsMemory {
   std::size_t besides_cache() const { return runs + fresh + batch + buffers; }
 };
 
-// What commit() acknowledged is there after any crash. A failed write leaves it unusable until it
-// is opened again. An answer is right when it is given: who asks twice and adds after the first
-// answer is told so by the second. Thread-compatible.
+// What commit() acknowledged is there after any crash; questions that wait are not. A failed write
+// leaves it unusable until it is opened again. An answer is right when it is given: who asks twice
+// and adds after the first answer is told so by the second. Thread-compatible.
 class KnownIds {
  public:
   // `position` is what a commit() returned; empty: there is nothing yet.
@@ -150,7 +150,7 @@ class KnownIds {
   env::FileSystem& files_;
   const std::string dir_;
   const KnownIdsOptions options_;
-  mutable IdTraffic traffic_;
+  IdTraffic traffic_;
   IdCache cache_;
   std::unordered_map<base::Id, Seq, IdHash> fresh_;  // in no run yet; removed ones too
   BloomFilter fresh_filter_;
