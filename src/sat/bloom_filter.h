@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/huge_pages.h"
 
 namespace meguri::sat {
 
@@ -70,7 +71,7 @@ class BloomFilter {
     return (key.line >> 32U) * lines_.size() >> 32U;  // of less than 2^32 lines
   }
 
-  std::vector<Line> lines_;
+  std::vector<Line, base::HugePageAllocator<Line>> lines_;
   std::uint8_t probes_ = 0;
 };
 

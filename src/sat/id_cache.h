@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/huge_pages.h"
 #include "sat/record.h"
 
 namespace meguri::sat {
@@ -35,9 +36,9 @@ class IdCache {
   // The last used stands first. Places from `used` on are empty.
   struct alignas(128) Set {
     std::array<std::uint64_t, kWays> low{};
-    std::array<std::uint64_t, kWays> high{};
+    std::uint32_t used = 0;  // in the same line: an id that is not there costs one
     std::array<Seq, kWays> seq{};
-    std::uint32_t used = 0;
+    std::array<std::uint64_t, kWays> high{};
 
     std::size_t find(const base::Id& id) const;  // `used` if it is not there
     void put_first(std::size_t from, const base::Id& id, Seq id_seq);
@@ -48,7 +49,7 @@ class IdCache {
     return sets_[(hash >> 32U) * sets_.size() >> 32U];  // of less than 2^32 sets
   }
 
-  std::vector<Set> sets_;
+  std::vector<Set, base::HugePageAllocator<Set>> sets_;
 };
 
 }  // namespace meguri::sat

@@ -11,7 +11,7 @@ using base::ErrorCode;
 
 namespace {
 
-constexpr std::uint64_t kIdsOfWaiting = 64;
+constexpr std::uint64_t kIdsOfWaiting = 40;
 constexpr std::uint64_t kIdsOfFresh = 512;
 constexpr double kFreshFilterBits = 8;
 constexpr std::size_t kLookups = 1024;  // that are sieved together

@@ -28,12 +28,12 @@ namespace meguri::sat {
 
 struct KnownIdsOptions {
   std::size_t cache_bytes = std::size_t{32} << 20U;
-  double filter_bits = 6;  // for each id
+  double filter_bits = 5;  // for each id
   // False, paper 004's way: what the filters hold for known counts as known, at once and without
   // its sequence number; a few new ids are taken for known.
   bool is_exact = true;
   std::uint32_t block_ids = 400;
-  // A batch is a 64th of all ids, so that a waiting id costs the same however many are known; what
+  // A batch is a 40th of all ids, so that a waiting id costs the same however many are known; what
   // is fresh becomes a run at a 512th of them. These are the least numbers.
   std::uint32_t batch_min = 16'384;
   std::uint32_t fresh_min = 2'048;
