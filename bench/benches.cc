@@ -16,6 +16,7 @@ constexpr std::array kBenches = {
     Bench{"sat",
           "the state store under the load of paper 003, against Berkeley DB, LMDB and RocksDB",
           &run_sat},
+    Bench{"seen", "whether an id is known, against RocksDB and a hash map", &run_seen},
     Bench{"web", "HTML, URLs and robots.txt read per second, against Gumbo, libxml2 and MyHTML",
           &run_web},
     Bench{"virtual-web", "answers of the virtual web, over sockets against a bare loop",

@@ -30,6 +30,7 @@ base::Status run_flow(const Options& options, Report& report);
 base::Status run_hosts(const Options& options, Report& report);
 base::Status run_sat(const Options& options, Report& report);
 base::Status run_scheduler(const Options& options, Report& report);
+base::Status run_seen(const Options& options, Report& report);
 base::Status run_virtual_web(const Options& options, Report& report);
 base::Status run_web(const Options& options, Report& report);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "crawl/huge_pages.h"
+#include "base/huge_pages.h"
 #include "crawl/slab.h"
 
 namespace meguri::crawl {
@@ -55,7 +55,7 @@ class IndexTable {
     std::uint32_t tag = 0;
     Index index = kNoIndex;
   };
-  using Slots = std::vector<Slot, HugePageAllocator<Slot>>;
+  using Slots = std::vector<Slot, base::HugePageAllocator<Slot>>;
   static constexpr std::size_t kSlotsMin = 16;
 
   static std::uint32_t tag_of(std::uint64_t key) {

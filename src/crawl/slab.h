@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "crawl/huge_pages.h"
+#include "base/huge_pages.h"
 
 namespace meguri::crawl {
 
@@ -61,7 +61,7 @@ class Slab {
   std::size_t memory_bytes() const { return chunks_.size() * kChunkRecords * sizeof(T); }
 
  private:
-  using Memory = HugePageAllocator<T>;
+  using Memory = base::HugePageAllocator<T>;
   static constexpr std::uint32_t kChunkBits = 17;
   static constexpr std::size_t kChunkRecords = std::size_t{1} << kChunkBits;
   static constexpr Index kChunkMask = kChunkRecords - 1;

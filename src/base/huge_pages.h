@@ -3,10 +3,11 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 
-namespace meguri::crawl {
+namespace meguri::base {
 
 // Where an array is far larger than the processor's caches, finding the page of an address costs as
 // much as reading it; with pages of 2 MiB the schedule of a million servers is 1.6 times as fast.
@@ -23,7 +24,7 @@ struct HugePageAllocator {
   // Without `huge`: for an array of which perhaps little is used.
   T* allocate(std::size_t count, bool huge = true) {
     const std::size_t bytes = count * sizeof(T);
-    if (bytes < kBytesMin) return static_cast<T*>(::operator new(bytes));
+    if (bytes < kBytesMin) return static_cast<T*>(::operator new(bytes, kAlignment));
     void* const memory = ::operator new(bytes, std::align_val_t{kPageBytes});
     if (huge) ::madvise(memory, bytes, MADV_HUGEPAGE);
     return static_cast<T*>(memory);
@@ -31,7 +32,7 @@ struct HugePageAllocator {
 
   void deallocate(T* memory, std::size_t count) {
     if (count * sizeof(T) < kBytesMin) {
-      ::operator delete(memory);
+      ::operator delete(memory, kAlignment);
     } else {
       ::operator delete(memory, std::align_val_t{kPageBytes});
     }
@@ -42,6 +43,8 @@ struct HugePageAllocator {
  private:
   static constexpr std::size_t kPageBytes = std::size_t{2} << 20U;
   static constexpr std::size_t kBytesMin = kPageBytes / 2;
+  static constexpr std::align_val_t kAlignment{
+      std::max<std::size_t>(alignof(T), __STDCPP_DEFAULT_NEW_ALIGNMENT__)};
 };
 
-}  // namespace meguri::crawl
+}  // namespace meguri::base
