@@ -1,6 +1,7 @@
 #include "sat/sorted_bucket.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -21,13 +22,17 @@ base::Result<SortedBucket> SortedBucket::read(Segments& segments, const TakenBuc
   // Copies of one record stay in the order in which they came.
   std::ranges::sort(sorted.order_);
   BucketReader sent(segments, messages);
+  std::vector<std::string> bodies;
+  std::vector<std::pair<Seq, std::size_t>> order;
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, sent.next(record));
     if (!more) break;
     if (!index.counts(record.seq, records.slot, record.generation)) continue;
-    sorted.messages_.emplace_back(record.seq, record.body);
+    order.emplace_back(record.seq, bodies.size());
+    bodies.emplace_back(record.body);
   }
-  std::ranges::stable_sort(sorted.messages_, {}, &Message::first);
+  std::ranges::sort(order);
+  for (const auto& [seq, i] : order) sorted.messages_.emplace_back(seq, std::move(bodies[i]));
   return sorted;
 }
 
