@@ -42,14 +42,14 @@ class RocksStore final : public SatStore {
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options());
     std::string key;
     std::string body;
-    for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const std::uint32_t number : order) {
       if (paths.empty() || writer.FileSize() >= kTableBytes) {
         if (!paths.empty()) RETURN_IF_ERROR(status_of(writer.Finish()));
         paths.push_back(fmt::format("{}/load-{}.sst", setting_.dir, paths.size()));
         RETURN_IF_ERROR(status_of(writer.Open(paths.back())));
       }
-      key = key_of(load.first_due(order[i]), order[i]);
-      load.make_body(order[i], &body);
+      key = key_of(load.first_due(number), number);
+      load.make_body(number, &body);
       RETURN_IF_ERROR(status_of(writer.Put(key, body)));
     }
     RETURN_IF_ERROR(status_of(writer.Finish()));
