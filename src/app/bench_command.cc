@@ -35,6 +35,12 @@ class BenchCommand final : public Command {
     options.option("--dir", "DIR", dir_,
                    "Scratch folder; a new folder in it is removed at the end");
     options.option("--output", "FILE", output_, "Write the report to this file too");
+    options.option("--records", "N", records_, "Of sat: how many records (default: 17496056)");
+    options.option("--unit", "UNIT", unit_, "Of sat: hour, day, minute or mixed");
+    options.option("--fixed", "BYTES", fixed_, "Of sat: bytes of a record besides its URL");
+    options.option("--memory", "SIZE", memory_, "Of sat: what a store may use, such as 768M");
+    options.option("--stores", "NAMES", stores_, "Of sat: which stores, with commas between");
+    options.flag("--messages", messages_, "Of sat: a message for every record that is due");
   }
 
   base::Status run(Output& out) override {
@@ -43,8 +49,17 @@ class BenchCommand final : public Command {
     std::vector<std::string> arguments = {program, name_};
     if (quick_) arguments.emplace_back("--quick");
     if (json_) arguments.emplace_back("--json");
-    if (!dir_.empty()) arguments.push_back("--dir=" + dir_);
-    if (!output_.empty()) arguments.push_back("--output=" + output_);
+    if (messages_) arguments.emplace_back("--messages");
+    const auto pass = [&arguments](const std::string& option, const std::string& value) {
+      if (!value.empty()) arguments.push_back(option + "=" + value);
+    };
+    pass("--dir", dir_);
+    pass("--output", output_);
+    pass("--records", records_);
+    pass("--unit", unit_);
+    pass("--fixed", fixed_);
+    pass("--memory", memory_);
+    pass("--stores", stores_);
 
     std::vector<char*> pointers;
     pointers.reserve(arguments.size() + 1);
@@ -65,8 +80,14 @@ class BenchCommand final : public Command {
   std::string name_;
   std::string dir_;
   std::string output_;
+  std::string records_;
+  std::string unit_;
+  std::string fixed_;
+  std::string memory_;
+  std::string stores_;
   bool quick_ = false;
   bool json_ = false;
+  bool messages_ = false;
 };
 
 }  // namespace
