@@ -14,7 +14,7 @@ namespace meguri::archive {
 // Whether these bytes are compressed already, by their look: all values come about equally often.
 bool looks_packed(std::string_view bytes);
 
-// Thread-compatible: every thread has its own. Holds some 400 KB, and a buffer as large as the
+// Thread-compatible: every thread has its own. Holds 365 KB, and a buffer as large as the
 // largest member it made, up to kKeptBytesMax.
 class GzipWriter {
  public:

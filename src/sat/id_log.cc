@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "sat/log_file.h"
 
 namespace meguri::sat {
-
-using base::ErrorCode;
 
 namespace {
 
@@ -26,30 +25,19 @@ base::Result<std::unique_ptr<IdLog>> IdLog::create(env::FileSystem& files, const
 base::Result<std::unique_ptr<IdLog>> IdLog::replay(
     env::FileSystem& files, const std::string& path, std::uint64_t size, IdTraffic& traffic,
     const std::function<void(const KnownId&)>& apply) {
-  ASSIGN_OR_RETURN(const auto reader, files.open_read(path));
-  env::Block block;
-  env::BlockView view;
-  for (std::uint64_t at = 0; at < size; at += block.size()) {
-    ASSIGN_OR_RETURN(const env::BlockState state, block.read(*reader, kKind, at, size, view));
-    const auto damaged = [&](std::string_view why) {
-      return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}, and is needed up to {}: {}",
-                        path, at, size, why);
-    };
-    if (state != env::BlockState::kWhole) return damaged(env::describe(state));
-    if (view.number != at) return damaged("the block belongs elsewhere");
-    if (view.payload.size() % kEntryBytes != 0) return damaged("it holds no ids");
-    traffic.read_bytes += block.size();
-    while (!view.payload.empty()) {
+  const auto use = [&](std::string_view payload) -> base::Result<bool> {
+    if (payload.size() % kEntryBytes != 0) return false;
+    while (!payload.empty()) {
       KnownId known;
-      base::take_fixed(view.payload, known.id.high);
-      base::take_fixed(view.payload, known.id.low);
-      base::take_fixed(view.payload, known.seq);
+      base::take_fixed(payload, known.id.high);
+      base::take_fixed(payload, known.id.low);
+      base::take_fixed(payload, known.seq);
       apply(known);
     }
-  }
-  ASSIGN_OR_RETURN(const std::uint64_t there, files.size(path));
-  if (there > size) RETURN_IF_ERROR(files.truncate(path, size));
-  ASSIGN_OR_RETURN(auto file, files.open_append(path));
+    return true;
+  };
+  ASSIGN_OR_RETURN(auto file, reopen_log(files, path, kKind, size, use));
+  traffic.read_bytes += size;
   return std::unique_ptr<IdLog>(new IdLog(std::move(file), traffic));
 }
 

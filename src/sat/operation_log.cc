@@ -3,9 +3,9 @@
 #include <cstring>
 #include <utility>
 
-namespace meguri::sat {
+#include "sat/log_file.h"
 
-using base::ErrorCode;
+namespace meguri::sat {
 
 namespace {
 
@@ -95,27 +95,15 @@ base::Result<std::unique_ptr<OperationLog>> OperationLog::create(env::FileSystem
 base::Result<std::unique_ptr<OperationLog>> OperationLog::replay(
     env::FileSystem& files, const std::string& path, std::uint64_t size,
     const std::function<base::Status(const Operation&)>& apply) {
-  ASSIGN_OR_RETURN(const auto reader, files.open_read(path));
-  env::Block block;
-  env::BlockView view;
-  for (std::uint64_t at = 0; at < size; at += block.size()) {
-    ASSIGN_OR_RETURN(const env::BlockState state, block.read(*reader, kKind, at, size, view));
-    const auto damaged = [&](std::string_view why) {
-      return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}, and is needed up to {}: {}",
-                        path, at, size, why);
-    };
-    if (state != env::BlockState::kWhole) return damaged(env::describe(state));
-    if (view.number != at) return damaged("the block belongs elsewhere");
-    std::string_view rest = view.payload;
-    while (!rest.empty()) {
+  const auto use = [&](std::string_view payload) -> base::Result<bool> {
+    while (!payload.empty()) {
       Operation operation;
-      if (!take_operation(rest, operation)) return damaged("it holds no operations");
+      if (!take_operation(payload, operation)) return false;
       RETURN_IF_ERROR(apply(operation));
     }
-  }
-  ASSIGN_OR_RETURN(const std::uint64_t there, files.size(path));
-  if (there > size) RETURN_IF_ERROR(files.truncate(path, size));
-  ASSIGN_OR_RETURN(auto file, files.open_append(path));
+    return true;
+  };
+  ASSIGN_OR_RETURN(auto file, reopen_log(files, path, kKind, size, use));
   return std::unique_ptr<OperationLog>(new OperationLog(std::move(file)));
 }
 
