@@ -67,6 +67,12 @@ bool take_operation(std::string_view& bytes, Operation& operation) {
     case Deed::kAdd:
       return take_id(bytes, operation.id) && take_number(bytes, operation.due.seconds) &&
              take_number(bytes, operation.schema) && take_bytes(bytes, operation.bytes);
+    case Deed::kAddOut:
+      return take_id(bytes, operation.id) && take_number(bytes, operation.schema) &&
+             take_bytes(bytes, operation.bytes);
+    case Deed::kHold:
+      return take_number(bytes, operation.seq) && take_number(bytes, operation.schema) &&
+             take_number(bytes, operation.number) && take_bytes(bytes, operation.bytes);
     case Deed::kReschedule:
       return take_number(bytes, operation.seq) && take_number(bytes, operation.due.seconds) &&
              take_number(bytes, operation.schema) && take_number(bytes, operation.number) &&
@@ -79,7 +85,8 @@ bool take_operation(std::string_view& bytes, Operation& operation) {
     case Deed::kMove:
     case Deed::kServePulls: return take_number(bytes, operation.number);
     case Deed::kOpen:
-    case Deed::kSetAside: return true;
+    case Deed::kSetAside:
+    case Deed::kCompactOut: return true;
   }
   return false;
 }
@@ -118,7 +125,18 @@ void OperationLog::add(const Operation& operation) {
       append_varint(operation.schema, out);
       put_bytes(operation.bytes, out);
       break;
+    case Deed::kAddOut:
+      put_id(operation.id, out);
+      append_varint(operation.schema, out);
+      put_bytes(operation.bytes, out);
+      break;
     case Deed::kReschedule: put_reschedule(operation, out); break;
+    case Deed::kHold:
+      append_varint(operation.seq, out);
+      append_varint(operation.schema, out);
+      append_varint(operation.number, out);
+      put_bytes(operation.bytes, out);
+      break;
     case Deed::kSend:
       append_varint(operation.seq, out);
       put_bytes(operation.bytes, out);
@@ -131,7 +149,8 @@ void OperationLog::add(const Operation& operation) {
     case Deed::kMove:
     case Deed::kServePulls: append_varint(operation.number, out); break;
     case Deed::kOpen:
-    case Deed::kSetAside: break;
+    case Deed::kSetAside:
+    case Deed::kCompactOut: break;
   }
 }
 

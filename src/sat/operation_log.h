@@ -20,11 +20,14 @@ namespace meguri::sat {
 // What can be done to a store. The values are on disk.
 enum class Deed : std::uint8_t {
   kAdd = 'A',         // a new record: id, due, schema, body
+  kAddOut = 'B',      // a new record that is out at once: id, schema, body
   kReschedule = 'R',  // a record that was out: seq, due, schema, difference of its body
+  kHold = 'H',        // a record that stays out: seq, schema, difference of its body
   kRemove = 'X',      // seq
   kOpen = 'O',        // the next bucket is opened
   kMove = 'M',        // n records of the oldest sealed bucket are moved to finer ones
   kSetAside = 'E',    // what is still out of the oldest open bucket gets a place of its own
+  kCompactOut = 'C',  // what is in that place is written anew, without copies left behind
   kSend = 'G',        // a message: seq, bytes
   kPull = 'P',        // seq, due
   kServePulls = 'V',  // the records of a slot that were pulled are brought forward: slot

@@ -17,6 +17,12 @@ base::Status no_such_record(Seq seq) {
   return base::fail(ErrorCode::kNotFound, "there is no record {}", seq);
 }
 
+base::Status check_size(std::string_view body) {
+  if (body.size() <= kBodyBytesMax) return {};
+  return base::fail(ErrorCode::kInvalid, "a record of {} bytes is more than {}", body.size(),
+                    kBodyBytesMax);
+}
+
 }  // namespace
 
 Store::Store(env::FileSystem& files, std::string dir, const StoreOptions& options,
@@ -38,7 +44,9 @@ Store::~Store() = default;
 StoreCounts Store::counts() const {
   StoreCounts counts = counts_;
   counts.records = index_.records();
-  for (const auto& bucket : open_) counts.out += index_.live(bucket->records.slot);
+  for (const auto& bucket : open_) {
+    if (bucket->records.slot != out_slot()) counts.out += index_.live(bucket->records.slot);
+  }
   counts.out += index_.live(out_slot());
   return counts;
 }
@@ -60,10 +68,7 @@ Store::OpenBucket* Store::open_bucket_of(Slot slot) {
 
 base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::string_view body,
                              Instant due) {
-  if (body.size() > kBodyBytesMax) {
-    return base::fail(ErrorCode::kInvalid, "a record of {} bytes is more than {}", body.size(),
-                      kBodyBytesMax);
-  }
+  RETURN_IF_ERROR(check_size(body));
   Record record;
   record.id = id;
   record.due = DueTime::of(due);
@@ -83,15 +88,41 @@ base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::strin
   return record.seq;
 }
 
+// Its due time is long past.
+base::Result<Record> Store::add_out(const base::Id& id, std::uint8_t schema,
+                                    std::string_view body) {
+  RETURN_IF_ERROR(check_size(body));
+  Record record;
+  record.id = id;
+  record.seq = static_cast<Seq>(index_.size());
+  record.schema = schema;
+  record.body = body;
+  RETURN_IF_ERROR(append_out(record));
+  index_.add(out_slot(), 0);
+  set_aside_[record.seq] = 0;
+  Operation operation;
+  operation.deed = Deed::kAddOut;
+  operation.id = id;
+  operation.schema = schema;
+  operation.bytes = body;
+  if (log_) log_->add(operation);
+  return record;
+}
+
+base::Status Store::check_out(const Record& before, std::string_view body) const {
+  RETURN_IF_ERROR(check_size(body));
+  if (index_.has(before.seq) && is_out(before.seq)) return {};
+  return base::fail(ErrorCode::kInvalid, "record {} is given back, and is not out", before.seq);
+}
+
+std::uint32_t Store::late_messages_of(Seq seq) const {
+  const auto late = late_messages_.find(seq);
+  return late == late_messages_.end() ? 0 : static_cast<std::uint32_t>(late->second.size());
+}
+
 base::Status Store::reschedule(const Record& before, std::uint8_t schema, std::string_view body,
                                Instant due) {
-  if (body.size() > kBodyBytesMax) {
-    return base::fail(ErrorCode::kInvalid, "a record of {} bytes is more than {}", body.size(),
-                      kBodyBytesMax);
-  }
-  if (!index_.has(before.seq) || !is_out(before.seq)) {
-    return base::fail(ErrorCode::kInvalid, "record {} is rescheduled, and is not out", before.seq);
-  }
+  RETURN_IF_ERROR(check_out(before, body));
   Operation operation;
   operation.deed = Deed::kReschedule;
   operation.seq = before.seq;
@@ -100,13 +131,56 @@ base::Status Store::reschedule(const Record& before, std::uint8_t schema, std::s
   scratch_.clear();
   append_difference(before.body, body, scratch_);
   operation.bytes = scratch_;
-  const auto late = late_messages_.find(before.seq);
-  operation.number =
-      late == late_messages_.end() ? 0 : static_cast<std::uint32_t>(late->second.size());
+  operation.number = late_messages_of(before.seq);
   log_->add(operation);
   Record record = before;
   record.schema = schema;
   return do_reschedule(record, body, operation.due, operation.number);
+}
+
+base::Result<Record> Store::hold(const Record& before, std::uint8_t schema, std::string_view body) {
+  RETURN_IF_ERROR(check_out(before, body));
+  Operation operation;
+  operation.deed = Deed::kHold;
+  operation.seq = before.seq;
+  operation.schema = schema;
+  scratch_.clear();
+  append_difference(before.body, body, scratch_);
+  operation.bytes = scratch_;
+  operation.number = late_messages_of(before.seq);
+  log_->add(operation);
+  Record record = before;
+  record.schema = schema;
+  RETURN_IF_ERROR(do_hold(record, body, operation.number));
+  return record;
+}
+
+base::Status Store::append_out(const Record& record) {
+  ++out_copies_;
+  return append(out_slot(), record);
+}
+
+// The last `late` messages came while it was out, and go with it.
+base::Status Store::do_hold(Record& record, std::string_view body, std::uint32_t late) {
+  if (const auto aside = set_aside_.find(record.seq); aside != set_aside_.end()) {
+    record.generation = aside->second;
+  }
+  ++record.generation;
+  record.body = body;
+  const Slot left = index_.slot_of(record.seq);
+  RETURN_IF_ERROR(append_out(record));
+  index_.move(record.seq, out_slot(), record.generation);
+  set_aside_[record.seq] = record.generation;
+  if (const auto found = late_messages_.find(record.seq); found != late_messages_.end()) {
+    auto& messages = found->second;
+    const std::size_t seen = messages.size() - std::min<std::size_t>(late, messages.size());
+    messages.erase(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(seen));
+    for (const std::string& message : messages) {
+      RETURN_IF_ERROR(send_to(out_slot(), record.seq, message));
+    }
+  }
+  if (index_.live(left) == 0) free_empty_buckets();
+  return {};
 }
 
 // The last `late` messages came while it was out: it has not seen them.
@@ -406,45 +480,45 @@ base::Status Store::move_sealed(std::uint32_t records_max) {
   return {};
 }
 
-// What is still out of the bucket that was opened first goes to the out slot, with all that is
-// there already, so that its old copies are freed.
+// What is still out of the bucket that was opened first goes to the out slot, so that the bucket
+// is freed.
 base::Status Store::set_aside_oldest() {
   if (open_.empty()) return {};
-  if (reading_.bucket == open_.front().get()) return {};  // is not read to its end yet
-  std::vector<OpenBucket> sources;
-  sources.push_back(take_slot(out_slot()));
-  sources.push_back(std::move(*open_.front()));
+  const std::unique_ptr<OpenBucket> oldest = std::move(open_.front());
   open_.pop_front();
+  return set_aside(*oldest);
+}
+
+// Copies that were left behind there make room.
+base::Status Store::compact_out() {
+  out_copies_ = 0;
+  return set_aside(take_slot(out_slot()));
+}
+
+base::Status Store::set_aside(const OpenBucket& source) {
+  const Slot slot = source.records.slot;
   // Before anything moves, because messages are known by where their record is.
-  Messages messages;
-  for (const OpenBucket& source : sources) {
-    ASSIGN_OR_RETURN(Messages own, read_messages(source.records.slot, source.messages));
-    for (auto& [seq, texts] : own) std::ranges::move(texts, std::back_inserter(messages[seq]));
-  }
-  for (const OpenBucket& source : sources) {
-    const Slot slot = source.records.slot;
-    ASSIGN_OR_RETURN(const LiveCopies live,
-                     LiveCopies::of(*segments_, source.records, index_, true));
-    BucketReader reader(*segments_, source.records);
-    Record record;
-    for (;;) {
-      ASSIGN_OR_RETURN(const bool more, reader.next(record));
-      if (!more) break;
-      if (!live.counts(record, slot, index_)) continue;
-      ++record.generation;
-      RETURN_IF_ERROR(append(out_slot(), record));
-      index_.move(record.seq, out_slot(), record.generation);
-      set_aside_[record.seq] = record.generation;
-      const auto sent = messages.find(record.seq);
-      if (sent == messages.end()) continue;
-      for (const std::string& message : sent->second) {
-        RETURN_IF_ERROR(send_to(out_slot(), record.seq, message));
-      }
+  ASSIGN_OR_RETURN(Messages messages, read_messages(slot, source.messages));
+  ASSIGN_OR_RETURN(const LiveCopies live, LiveCopies::of(*segments_, source.records, index_, true));
+  BucketReader reader(*segments_, source.records);
+  Record record;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) break;
+    if (!live.counts(record, slot, index_)) continue;
+    ++record.generation;
+    RETURN_IF_ERROR(append_out(record));
+    index_.move(record.seq, out_slot(), record.generation);
+    set_aside_[record.seq] = record.generation;
+    const auto sent = messages.find(record.seq);
+    if (sent == messages.end()) continue;
+    for (const std::string& message : sent->second) {
+      RETURN_IF_ERROR(send_to(out_slot(), record.seq, message));
     }
-    release(source.records);
-    release(source.messages);
-    if (slot != out_slot()) stale_[slot] = 0;
   }
+  release(source.records);
+  release(source.messages);
+  if (slot != out_slot()) stale_[slot] = 0;
   return {};
 }
 

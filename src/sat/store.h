@@ -81,12 +81,18 @@ class Store {
   base::Result<Seq> add(const base::Id& id, std::uint8_t schema, std::string_view body,
                         base::Instant due);
 
+  // The same, and the record is out at once, as if it had been handed out.
+  base::Result<Record> add_out(const base::Id& id, std::uint8_t schema, std::string_view body);
+
   // The next record due at `now`; nullopt: none is.
   base::Result<std::optional<DueRecord>> next_due(base::Instant now);
 
   // `before` is the record as it was handed out. kInvalid: it is not out.
   base::Status reschedule(const Record& before, std::uint8_t schema, std::string_view body,
                           base::Instant due);
+  // Stores another body, for which the messages were heeded that came with the record. It stays
+  // out, and is handed out with this body after a crash.
+  base::Result<Record> hold(const Record& before, std::uint8_t schema, std::string_view body);
   base::Status remove(Seq seq);  // waiting or out; kNotFound if there is no such record
 
   // Handed out with the record when it is due next. kNotFound: there is no such record.
@@ -171,8 +177,14 @@ class Store {
   base::Status open_next();
   base::Status move_sealed(std::uint32_t records_max);
   base::Status set_aside_oldest();
+  base::Status set_aside(const OpenBucket& source);
+  base::Status compact_out();
+  base::Status append_out(const Record& record);
   base::Status serve_pulls_of(Slot slot);
+  base::Status check_out(const Record& before, std::string_view body) const;
+  std::uint32_t late_messages_of(Seq seq) const;
   base::Status do_reschedule(Record record, std::string_view body, DueTime due, std::uint32_t late);
+  base::Status do_hold(Record& record, std::string_view body, std::uint32_t late);
   void do_remove(Seq seq);
   base::Status do_send(Seq seq, std::string_view message);
   void do_pull(Seq seq, DueTime due);
@@ -220,6 +232,7 @@ class Store {
   Reading reading_;
   std::map<Slot, std::unordered_map<Seq, DueTime>> pulls_;
   std::unordered_map<Seq, std::uint32_t> set_aside_;  // generations of records in the out slot
+  std::uint64_t out_copies_ = 0;                      // in the out slot, since it was last taken
 
   std::unique_ptr<OperationLog> log_;
   std::uint64_t number_ = 0;  // of the last checkpoint

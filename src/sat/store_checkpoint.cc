@@ -25,6 +25,8 @@ enum Part : std::uint64_t {
   kEndPart,
 };
 constexpr std::uint64_t kVersion = 1;
+// The out slot may have so many copies left behind, and as many as records.
+constexpr std::uint64_t kOutCopiesMin = 1000;
 
 void put_text(std::string_view text, std::string& out) {
   append_varint(text.size(), out);
@@ -174,6 +176,12 @@ base::Status Store::remove_files_except(std::uint64_t number) {
 // --- Commit.
 
 base::Result<std::string> Store::commit() {
+  if (out_copies_ > 2 * index_.live(out_slot()) + kOutCopiesMin) {
+    Operation operation;
+    operation.deed = Deed::kCompactOut;
+    log_->add(operation);
+    RETURN_IF_ERROR(compact_out());
+  }
   const std::uint64_t limit =
       std::max<std::uint64_t>(options_.log_bytes_max, index_.byte_count() * 4);
   if (std::exchange(wants_checkpoint_, false) || log_->size() > limit) {
@@ -396,12 +404,13 @@ base::Status Store::load_out(const OpenBucket& bucket, Replay& replay) {
 
 base::Status Store::replay_log(std::uint64_t size) {
   Replay replay;
-  for (const auto& bucket : open_) RETURN_IF_ERROR(load_out(*bucket, replay));
   {
     OpenBucket aside;
     aside.records = peek_slot(out_slot());
     RETURN_IF_ERROR(load_out(aside, replay));
+    for (const auto& [seq, out] : replay.out) set_aside_[seq] = out.record.generation;
   }
+  for (const auto& bucket : open_) RETURN_IF_ERROR(load_out(*bucket, replay));
   ASSIGN_OR_RETURN(log_, OperationLog::replay(
                              files_, path_of("log", number_), size,
                              [&](const Operation& operation) { return redo(operation, replay); }));
@@ -442,6 +451,27 @@ base::Status Store::redo(const Operation& operation, Replay& replay) {
       record.schema = operation.schema;
       return do_reschedule(record, body, operation.due, operation.number);
     }
+    case Deed::kAddOut: {
+      ASSIGN_OR_RETURN(const Record record,
+                       add_out(operation.id, operation.schema, operation.bytes));
+      Replay::Out& out = replay.out[record.seq];
+      out.body = record.body;
+      out.record = record;
+      out.record.body = {};
+      return {};
+    }
+    case Deed::kHold: {
+      const auto found = replay.out.find(operation.seq);
+      if (found == replay.out.end() || !index_.has(operation.seq)) return lost();
+      Replay::Out& out = found->second;
+      std::string body;
+      if (!apply_difference(out.body, operation.bytes, body)) return lost();
+      out.body = std::move(body);
+      out.record.schema = operation.schema;
+      RETURN_IF_ERROR(do_hold(out.record, out.body, operation.number));
+      out.record.body = {};
+      return {};
+    }
     case Deed::kRemove:
       if (!index_.has(operation.seq)) return lost();
       replay.out.erase(operation.seq);
@@ -465,6 +495,7 @@ base::Status Store::redo(const Operation& operation, Replay& replay) {
     }
     case Deed::kMove: return move_sealed(operation.number);
     case Deed::kSetAside: return set_aside_oldest();
+    case Deed::kCompactOut: return compact_out();
     case Deed::kSend:
       return index_.has(operation.seq) ? do_send(operation.seq, operation.bytes) : lost();
     case Deed::kPull:

@@ -73,7 +73,7 @@ class Work {
   }
 
   base::Status step() {
-    switch (random_.below(12)) {
+    switch (random_.below(14)) {
       case 0:
       case 1:
       case 2: return add();
@@ -82,6 +82,8 @@ class Work {
       case 5: return visit();
       case 6:
       case 7: return come_back();
+      case 12: return add_out();
+      case 13: return hold();
       case 8: return random_.below(10) == 0 ? remove() : send();
       case 9: return pull();
       case 10: {
@@ -179,6 +181,39 @@ class Work {
     ASSIGN_OR_RETURN(const Seq seq, store_->add(page.id, page.schema, page.body, due));
     EXPECT_FALSE(oracle_.pages.contains(seq));
     oracle_.pages[seq] = page;
+    return {};
+  }
+
+  base::Status add_out() {
+    Oracle::Page page;
+    page.id = {random_.next(), random_.next()};
+    page.body = draw_body();
+    page.is_out = true;
+    page.schema = static_cast<std::uint8_t>(random_.below(3));
+    ASSIGN_OR_RETURN(const Record record, store_->add_out(page.id, page.schema, page.body));
+    EXPECT_FALSE(oracle_.pages.contains(record.seq));
+    oracle_.pages[record.seq] = page;
+    waiting_back_[record.seq] = {record, page.body};
+    return {};
+  }
+
+  // Several times the same one, so that many copies are left behind.
+  base::Status hold() {
+    if (waiting_back_.empty()) return {};
+    auto chosen = waiting_back_.begin();
+    std::advance(chosen, static_cast<std::ptrdiff_t>(random_.below(waiting_back_.size())));
+    Seen& seen = chosen->second;
+    Oracle::Page& page = oracle_.pages.at(seen.record.seq);
+    for (auto n = random_.below(20); n > 0; --n) {
+      const std::string body = draw_body();
+      const auto schema = static_cast<std::uint8_t>(random_.below(3));
+      seen.record.body = seen.body;
+      ASSIGN_OR_RETURN(seen.record, store_->hold(seen.record, schema, body));
+      seen.body = body;
+      page.body = body;
+      page.schema = schema;
+      page.messages.clear();  // it has seen them
+    }
     return {};
   }
 
