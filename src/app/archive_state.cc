@@ -8,6 +8,7 @@
 #include "crawl/durable_log.h"
 #include "crawl/host_facts.h"
 #include "crawl/page_record.h"
+#include "crawl/registry_state.h"
 #include "flow/checkpoint.h"
 #include "web/canonical.h"
 #include "web/url.h"
@@ -16,7 +17,12 @@ namespace meguri::app {
 
 using crawl::HostOrder;
 using crawl::PageRecord;
-using crawl::PageState;
+
+namespace {
+
+constexpr std::size_t kCacheBytes = std::size_t{1} << 20U;  // few pages are asked for
+
+}  // namespace
 
 base::Result<ArchiveState> ArchiveState::load(env::FileSystem& files, const std::string& state_dir,
                                               const std::string& agent) {
@@ -27,12 +33,11 @@ base::Result<ArchiveState> ArchiveState::load(env::FileSystem& files, const std:
   if (!exists) return state;
   ASSIGN_OR_RETURN(state.pauses_, crawl::load_pauses(files, state_dir));
   ASSIGN_OR_RETURN(const auto checkpoint, flow::Checkpoint::load(files, state_dir));
+  state.scratch_ = std::make_unique<env::MemoryFileSystem>();
+  state.overlay_ = std::make_unique<env::OverlayFileSystem>(files, *state.scratch_, "");
   for (const auto& [label, mark] : checkpoint.states) {
-    if (label == "registry" || label.starts_with("registry#")) {
-      ASSIGN_OR_RETURN(auto pages,
-                       crawl::DurableMap::open_read_only(files, state_dir + "/" + label, mark));
-      state.pages_.push_back(std::move(pages));
-    }
+    if (label != "registry" && !label.starts_with("registry#")) continue;
+    RETURN_IF_ERROR(state.load_registry(files, state_dir + "/" + label, mark));
   }
   const auto hosts = checkpoint.states.find("hosts");
   if (hosts != checkpoint.states.end()) {
@@ -45,26 +50,37 @@ base::Result<ArchiveState> ArchiveState::load(env::FileSystem& files, const std:
   return state;
 }
 
-std::optional<PageRecord> ArchiveState::find(const base::Id& id) const {
-  PageRecord record;
+base::Status ArchiveState::load_registry(env::FileSystem& files, const std::string& dir,
+                                         std::string_view state) {
+  ASSIGN_OR_RETURN(const auto registry, crawl::RegistryState::decode(state));
+  ASSIGN_OR_RETURN(auto pages, crawl::PageStore::open(*overlay_, crawl::pages_dir(dir),
+                                                      {.known = {.cache_bytes = kCacheBytes}},
+                                                      registry.pages, base::Instant()));
+  pages_.push_back(std::move(pages));
+  ASSIGN_OR_RETURN(const auto hosts,
+                   crawl::HostPageCounts::read(files, crawl::host_counts_dir(dir), registry.hosts));
+  hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
+  standing_.known += registry.known;
+  standing_.done += registry.done;
+  standing_.waiting += registry.known - registry.done;
+  for (std::size_t i = 0; i < registry.visited.size(); ++i) {
+    standing_.visited[i] += registry.visited[i];
+  }
+  for (std::size_t i = 0; i < registry.refused.size(); ++i) {
+    standing_.refused[i] += registry.refused[i];
+  }
+  return {};
+}
+
+base::Result<std::optional<PageRecord>> ArchiveState::find(const base::Id& id) {
   for (const auto& pages : pages_) {
-    const auto value = pages->find(crawl::page_key_of(id));
-    if (value && flow::Codec<PageRecord>::decode(*value, record)) return record;
+    ASSIGN_OR_RETURN(auto record, pages->find(id));
+    if (record) return record;
   }
   return std::nullopt;
 }
 
-template <typename Use>
-void ArchiveState::for_each_page(Use use) const {
-  PageRecord record;
-  for (const auto& pages : pages_) {
-    pages->for_each([&](std::string_view /*key*/, std::string_view value) {
-      if (flow::Codec<PageRecord>::decode(value, record)) use(record);
-    });
-  }
-}
-
-base::Result<crawl::WhyFacts> ArchiveState::why(const std::string& text) const {
+base::Result<crawl::WhyFacts> ArchiveState::why(const std::string& text) {
   const auto parsed = web::Url::parse(text);
   if (!parsed || !parsed->is_http()) {
     return base::fail(base::ErrorCode::kInvalid, "{} is no http or https URL", base::quoted(text));
@@ -74,9 +90,8 @@ base::Result<crawl::WhyFacts> ArchiveState::why(const std::string& text) const {
   facts.url = url.href();
   const std::string host_name(url.host());
   facts.is_paused = pauses_.all || pauses_.hosts.contains(host_name);
-  if (auto record = find(crawl::page_id_of(facts.url))) {
-    facts.page.emplace().record = *std::move(record);
-  }
+  ASSIGN_OR_RETURN(auto record, find(crawl::page_id_of(facts.url)));
+  if (record) facts.page.emplace().record = *std::move(record);
   const crawl::HostRecord* host = table_->find(url.host());
   if (host == nullptr) return facts;
   facts.host = crawl::host_facts(*table_, *host);
@@ -91,16 +106,13 @@ base::Result<crawl::WhyFacts> ArchiveState::why(const std::string& text) const {
   return facts;
 }
 
-// Counts all pages, whatever is asked for: there is nothing to look them up by.
 crawl::HostList ArchiveState::hosts(const crawl::AskHosts& ask) const {
   std::map<std::string, crawl::HostRow> by_name;
-  for_each_page([&](const PageRecord& record) {
-    const auto url = web::Url::parse(record.candidate.url);
-    if (!url) return;
-    crawl::HostPages& pages = by_name[std::string(url->host())].pages;
-    ++pages.pages;
-    if (!record.is_done()) ++pages.waiting;
-  });
+  for (const crawl::HostPageCounts::Host& host : hosts_) {
+    crawl::HostPages& pages = by_name[host.name].pages;
+    pages.pages += host.pages;
+    pages.waiting += host.pages - host.done;
+  }
   crawl::HostList list;
   list.pauses = pauses_;
   for (auto& [name, row] : by_name) {
@@ -126,20 +138,6 @@ crawl::HostList ArchiveState::hosts(const crawl::AskHosts& ask) const {
   });
   if (list.rows.size() > ask.limit) list.rows.resize(ask.limit);
   return list;
-}
-
-CrawlStanding ArchiveState::standing() const {
-  CrawlStanding standing;
-  for_each_page([&](const PageRecord& record) {
-    ++standing.known;
-    switch (record.state) {
-      case PageState::kWaiting: ++standing.waiting; return;
-      case PageState::kVisited: ++standing.visited[static_cast<std::size_t>(record.outcome)]; break;
-      case PageState::kRefused: ++standing.refused[static_cast<std::size_t>(record.refusal)]; break;
-    }
-    ++standing.done;
-  });
-  return standing;
 }
 
 }  // namespace meguri::app

@@ -12,15 +12,18 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "crawl/control_messages.h"
-#include "crawl/durable_map.h"
+#include "crawl/host_page_counts.h"
 #include "crawl/host_rules.h"
 #include "crawl/host_table.h"
+#include "crawl/page_store.h"
 #include "crawl/pause_state.h"
 #include "env/file_system.h"
+#include "env/memory_file_system.h"
+#include "env/overlay_file_system.h"
 
 namespace meguri::app {
 
-// Holds all pages in memory, as the crawl does. What it cannot know: the rules of the filter, which
+// What it cannot know: the rules of the filter, which
 // are the command line's, and addresses, which are not kept. Thread-compatible.
 class ArchiveState {
  public:
@@ -29,18 +32,22 @@ class ArchiveState {
                                          const std::string& agent);
 
   // kInvalid: not a URL.
-  base::Result<crawl::WhyFacts> why(const std::string& text) const;
+  base::Result<crawl::WhyFacts> why(const std::string& text);
   crawl::HostList hosts(const crawl::AskHosts& ask) const;
-  CrawlStanding standing() const;
+  const CrawlStanding& standing() const { return standing_; }
   const crawl::PauseState& pauses() const { return pauses_; }
 
  private:
-  std::optional<crawl::PageRecord> find(const base::Id& id) const;
-  template <typename Use>
-  void for_each_page(Use use) const;
+  base::Status load_registry(env::FileSystem& files, const std::string& dir,
+                             std::string_view state);
+  base::Result<std::optional<crawl::PageRecord>> find(const base::Id& id);
 
-  std::vector<std::unique_ptr<crawl::DurableMap>> pages_;  // of each Registry
-  std::unique_ptr<crawl::HostRules> rules_;                // none: what a host was told is not kept
+  std::unique_ptr<env::MemoryFileSystem> scratch_;  // takes what stores write at opening
+  std::unique_ptr<env::OverlayFileSystem> overlay_;
+  std::vector<std::unique_ptr<crawl::PageStore>> pages_;  // of each Registry
+  std::vector<crawl::HostPageCounts::Host> hosts_;
+  CrawlStanding standing_;
+  std::unique_ptr<crawl::HostRules> rules_;  // none: what a host was told is not kept
   std::unique_ptr<crawl::HostTable> table_;
   crawl::PauseState pauses_;
 };

@@ -131,7 +131,7 @@ class FaultyCrawl {
 
   // robots.txt could not be had, in several tries: then no page of its host may be asked for.
   bool is_parked(const std::string& url) {
-    const auto page = crawl_.registry().find(crawl::page_id_of(url));
+    const auto page = crawl_.registry().find(crawl::page_id_of(url)).value();
     return page && page->state == crawl::PageState::kRefused &&
            page->refusal == crawl::Refusal::kParked;
   }

@@ -24,7 +24,8 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   }
   const auto filter = graph.add<UrlFilter>("filter", {.split = Split::kSingle}, options.scope,
                                            options.seeds, exclusions);
-  const auto registry = graph.add<Registry>("registry", {.split = Split::kKey}, options);
+  const auto registry =
+      graph.add<Registry>("registry", {.kind = Kind::kBlocking, .split = Split::kKey}, options);
   const auto hosts =
       graph.add<HostDirectory>("hosts", {.kind = Kind::kBlocking, .split = Split::kKey}, options,
                                seams.addresses, exclusions);

@@ -84,6 +84,9 @@ class Crawl {
     options_.warc.series.dir = "/archive/warc";
     options_.log.dir = "/archive/logs";
     options_.log.file_bytes_max = 4000;  // so that it turns over
+    options_.store_pool_bytes = std::size_t{2} << 20U;
+    options_.known_cache_bytes = std::size_t{64} << 10U;
+    if (seed_ % 2 == 1) options_.queued_max = 40;  // so that pages wait in the store
     CHECK(files_.make_dirs("/archive/warc").has_value());
     CHECK(files_.make_dirs("/archive/state").has_value());
     http_.access_log = [this](const sim::Access& access) { log_.push_back(access); };
@@ -130,7 +133,7 @@ class Crawl {
   }
 
   flow::SimulationEngine& engine() { return *engine_; }
-  const crawl::Registry& registry() { return engine_->module(nodes_->registry); }
+  crawl::Registry& registry() { return engine_->module(nodes_->registry); }
   crawl::ControlMailbox& mailbox() { return *nodes_->mailbox; }
   const crawl::RegistryCounts& counts() { return registry().counts(); }
 

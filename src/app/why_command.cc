@@ -24,7 +24,7 @@ class WhyCommand final : public Command {
     env::PosixFileSystem files;
     RETURN_IF_ERROR(seed_urls_of({url_}));
     const auto offline = [&](const ArchiveDoor& door) -> base::Result<nlohmann::json> {
-      ASSIGN_OR_RETURN(const ArchiveState state,
+      ASSIGN_OR_RETURN(ArchiveState state,
                        ArchiveState::load(files, door.state_dir(), crawl::CrawlOptions().agent));
       ASSIGN_OR_RETURN(const crawl::WhyFacts facts, state.why(url_));
       return to_json(facts, /*is_running=*/false, env::RealClock().utc());

@@ -40,9 +40,6 @@ class DueQueue {
   std::size_t hosts() const { return hosts_.size(); }
   std::uint64_t hash_of(Index host) const { return hosts_[host].hash; }
 
-  // How many pages of the host there are, waiting, out or done; kept for the owner.
-  std::uint64_t& pages_of(Index host) { return hosts_[host].pages; }
-
   // Behind all that waits in that lane of that host.
   void push(Index host, std::size_t lane, const base::Id& id);
   // The next page; it is out from now on. Nullopt: none may leave.
@@ -67,7 +64,6 @@ class DueQueue {
   };
   struct Host {
     std::uint64_t hash = 0;
-    std::uint64_t pages = 0;
     std::size_t waiting = 0;
     std::size_t out = 0;
     std::array<IndexList, kLanes> lanes;

@@ -15,17 +15,6 @@ base::Result<std::unique_ptr<DurableMap>> DurableMap::open(env::FileSystem& file
   return map;
 }
 
-base::Result<std::unique_ptr<DurableMap>> DurableMap::open_read_only(env::FileSystem& files,
-                                                                     std::string dir,
-                                                                     std::string_view state) {
-  std::unique_ptr<DurableMap> map(new DurableMap());
-  const auto apply = [&map](std::string_view key, std::optional<std::string_view> value) {
-    return map->apply(key, value);
-  };
-  RETURN_IF_ERROR(DurableLog::read(files, std::move(dir), state, apply));
-  return map;
-}
-
 base::Status DurableMap::apply(std::string_view key, std::optional<std::string_view> value) {
   if (value) {
     set(key, *value);

@@ -32,11 +32,6 @@ class DurableMap {
                                                         std::string_view state,
                                                         DurableMapLimits limits = {});
 
-  // The same, without changing anything on disk, for who only looks; it must not be changed either.
-  static base::Result<std::unique_ptr<DurableMap>> open_read_only(env::FileSystem& files,
-                                                                  std::string dir,
-                                                                  std::string_view state);
-
   void put(std::string_view key, std::string_view value);
   bool erase(std::string_view key);  // false: there was none
   // The view lives until that key is changed.
@@ -71,7 +66,7 @@ class DurableMap {
 
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> entries_;
   std::uint64_t live_bytes_ = 0;
-  std::unique_ptr<DurableLog> log_;  // null: only to be looked at
+  std::unique_ptr<DurableLog> log_;
 };
 
 }  // namespace meguri::crawl

@@ -72,6 +72,11 @@ struct CrawlOptions {
 
   std::size_t in_flight_max = 4096;  // pages out of the Registry
   std::size_t per_host_max = 32;     // of these, on one host
+  // Pages that are due and in memory. When half of it is used, hosts with more than their share of
+  // it have the rest wait on disk.
+  std::size_t queued_max = 200'000;
+  std::size_t store_pool_bytes = std::size_t{32} << 20U;   // what is written to the store together
+  std::size_t known_cache_bytes = std::size_t{32} << 20U;  // ids of pages asked for of late
   // Connections are kept for hosts that are asked again within two seconds.
   bool keeps_connections = true;
   AccessLimits access;

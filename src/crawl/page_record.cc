@@ -26,7 +26,7 @@ using flow::put_text;
 using flow::take_fixed;
 using flow::take_text;
 
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 3;
 
 void put_instant(std::string& out, base::Instant instant) {
   put_fixed(out, static_cast<std::uint64_t>(instant.ms()));
@@ -91,7 +91,7 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
   std::uint8_t has_prior = 0;
   const bool whole =
       take_fixed(bytes, version) && version == kVersion && take_fixed(bytes, record.host) &&
-      take_fixed(bytes, record.order) && take_enum(bytes, PageState::kRefused, record.state) &&
+      take_enum(bytes, PageState::kRefused, record.state) &&
       take_fixed(bytes, record.visits) && take_enum(bytes, VisitOutcome::kError, record.outcome) &&
       take_enum(bytes, fetch::FetchOutcome::kLocalFailure, record.fetch) &&
       take_fixed(bytes, record.status) && take_instant(bytes, record.visited) &&
@@ -103,8 +103,8 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
   return has_prior == 0 || take_prior(bytes, record.prior.emplace());
 }
 
-// Version, host and order stand before the state, and the candidate's URLs before its last fields.
-constexpr std::size_t kStateAt = 1 + 8 + 8;
+// Version and host stand before the state, and the candidate's URLs before its last fields.
+constexpr std::size_t kStateAt = 1 + 8;
 constexpr std::size_t kCandidateEndBytes = 4 + 1 + 1 + 1;
 
 }  // namespace
@@ -131,7 +131,6 @@ namespace meguri::flow {
 void Codec<crawl::PageRecord>::encode(const crawl::PageRecord& item, std::string& out) {
   put_fixed(out, crawl::kVersion);
   put_fixed(out, item.host);
-  put_fixed(out, item.order);
   put_fixed(out, static_cast<std::uint8_t>(item.state));
   put_fixed(out, item.visits);
   put_fixed(out, static_cast<std::uint8_t>(item.outcome));

@@ -21,8 +21,7 @@ enum class PageState : std::uint8_t {
 
 struct PageRecord {
   Candidate candidate;
-  std::uint64_t host = 0;   // host_hash_of its name
-  std::uint64_t order = 0;  // pages are numbered as they are found
+  std::uint64_t host = 0;  // host_hash_of its name
   PageState state = PageState::kWaiting;
 
   // Of the last visit, if there was one.

@@ -14,7 +14,6 @@ PageRecord example(bool with_prior) {
   record.candidate = {"https://example.org/a", "https://example.org/", 3, 2,
                       Offer::kRedirect,        Offer::kEmbed};
   record.host = host_hash_of("example.org");
-  record.order = 77;
   record.state = PageState::kVisited;
   record.visits = 2;
   record.outcome = VisitOutcome::kGone;

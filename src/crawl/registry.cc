@@ -35,7 +35,10 @@ Registry::Registry(const CrawlOptions& options)
       per_host_max_total_(options.per_host_max),
       tries_max_(std::max<std::uint32_t>(1, options.tries_max)),
       hold_max_(options.crawl_delay_max),
-      rules_(options) {}
+      rules_(options),
+      queued_max_(std::max<std::size_t>(1, options.queued_max)),
+      store_options_{.store = {.pool_bytes = options.store_pool_bytes},
+                     .known = {.cache_bytes = options.known_cache_bytes}} {}
 
 std::uint64_t Registry::share_of(std::uint64_t total) const {
   const std::uint64_t rest = instance_index() < total % instance_count() ? 1 : 0;
@@ -43,121 +46,151 @@ std::uint64_t Registry::share_of(std::uint64_t total) const {
 }
 
 base::Status Registry::restore(flow::EpochId /*epoch*/, std::string_view state) {
-  restored_ = state;
+  ASSIGN_OR_RETURN(restored_, RegistryState::decode(state));
   return {};
 }
 
 base::Status Registry::start() {
   pages_max_ = pages_max_total_ == 0 ? kNoLimit : share_of(pages_max_total_);
   queue_ = std::make_unique<DueQueue>(std::max<std::uint64_t>(1, share_of(per_host_max_total_)));
-  ASSIGN_OR_RETURN(pages_, DurableMap::open(files(), state_dir() + "/" + name(), restored_));
-  return load_pages();
-}
-
-// Counts all pages, and lets those that are not done wait, in the order in which they were found.
-base::Status Registry::load_pages() {
-  struct Waiting {
-    std::uint64_t order;
-    base::Id id;
-    Index host;
-    std::size_t lane;
-    base::Instant not_before;
-  };
-  std::vector<Waiting> waiting;
-  bool whole = true;
-  PageRecord record;
-  pages_->for_each([&](std::string_view page_key, std::string_view value) {
-    const auto id = id_of_page_key(page_key);
-    if (!id || !flow::Codec<PageRecord>::decode(value, record)) {
-      whole = false;
-      return;
-    }
-    const Index host = host_of(record.candidate, record.host);
-    ++queue_->pages_of(host);
-    note_host(host, *id);
-    next_order_ = std::max(next_order_, record.order + 1);
-    add(counts_.known);
-    if (record.is_done()) {
-      count_done(record, true);
-    } else {
-      waiting.push_back({record.order, *id, host, lane_of(record.candidate), record.not_before});
-    }
-  });
-  if (!whole) {
-    return base::fail(base::ErrorCode::kCorrupt,
-                      "pages of {} cannot be decoded: they were written by another version",
-                      name());
-  }
-  std::ranges::sort(waiting, {}, [](const Waiting& page) { return std::tie(page.order, page.id); });
-  for (const Waiting& page : waiting) {
-    if (page.not_before > clock().utc()) {
-      wait_until(page.not_before, page.id, page.host);
-    } else {
-      queue_->push(page.host, page.lane, page.id);
-    }
-    count_waiting(page.host, 1);
-  }
-  counts_.hosts = queue_->hosts();
+  const std::string dir = state_dir() + "/" + name();
+  ASSIGN_OR_RETURN(pages_, PageStore::open(files(), pages_dir(dir), store_options_, restored_.pages,
+                                           clock().utc()));
+  ASSIGN_OR_RETURN(host_counts_,
+                   HostPageCounts::open(files(), host_counts_dir(dir), restored_.hosts));
+  counts_.known = restored_.known;
+  counts_.done = restored_.done;
+  counts_.waiting = restored_.known - restored_.done;
+  std::ranges::copy(restored_.visited, counts_.visited.begin());
+  std::ranges::copy(restored_.refused, counts_.refused.begin());
+  load_hosts();
+  if (pages_->undecided() > 0) decide_soon();
   return {};
 }
 
-base::Result<std::string> Registry::commit(flow::EpochId epoch) { return pages_->commit(epoch); }
+void Registry::load_hosts() {
+  for (Index i = 0; i < host_counts_->size(); ++i) {
+    const HostPageCounts::Host& host = (*host_counts_)[i];
+    CHECK(queue_->host(host_hash_of(host.name)) == i, "two hosts have the same hash");
+    is_paused_.push_back(rules_.of(host.name).is_paused);
+    if (is_paused_[i]) {
+      queue_->rest(i);
+      paused_waiting_ += host.pages - host.done;
+    }
+  }
+  counts_.hosts = queue_->hosts();
+}
+
+base::Result<std::string> Registry::commit(flow::EpochId epoch) {
+  RegistryState state;
+  state.known = counts_.known;
+  state.done = counts_.done;
+  std::ranges::copy(counts_.visited, state.visited.begin());
+  std::ranges::copy(counts_.refused, state.refused.begin());
+  ASSIGN_OR_RETURN(state.pages, pages_->commit(epoch));
+  ASSIGN_OR_RETURN(state.hosts, host_counts_->commit(epoch));
+  return state.encode();
+}
 
 void Registry::on_durable(flow::EpochId epoch) {
-  if (const auto status = pages_->on_durable(epoch); !status) fail(status.error());
+  if (check(pages_->on_durable(epoch))) check(host_counts_->on_durable(epoch));
 }
 
-std::optional<PageRecord> Registry::find(const base::Id& id) const {
-  const auto value = pages_->find(page_key_of(id));
-  if (!value) return std::nullopt;
-  PageRecord record;
-  CHECK(flow::Codec<PageRecord>::decode(*value, record), "a page was loaded that is none");
-  return record;
+bool Registry::check(const base::Status& status) {
+  if (!status) fail(status.error());
+  return status.has_value();
 }
 
-void Registry::store(const base::Id& id, const PageRecord& record) {
-  encoded_.clear();
-  flow::Codec<PageRecord>::encode(record, encoded_);
-  pages_->put(page_key_of(id), encoded_);
-}
-
-void Registry::count_done(const PageRecord& record, bool more) {
-  RegistryCounts::Count& by_reason =
-      record.state == PageState::kVisited
+void Registry::count_done(Index host, const PageRecord& record) {
+  add(counts_.done);
+  add(record.state == PageState::kVisited
           ? counts_.visited[static_cast<std::size_t>(record.outcome)]
-          : counts_.refused[static_cast<std::size_t>(record.refusal)];
-  const std::uint64_t n = more ? 1 : std::uint64_t(-1);
-  add(counts_.done, n);
-  add(by_reason, n);
+          : counts_.refused[static_cast<std::size_t>(record.refusal)]);
+  host_counts_->count_done(host);
 }
 
 // --- What comes in.
 
 void Registry::on_candidate(Candidate&& item) {
   const base::Id id = page_id_of(item.url);
-  if (const auto known = pages_->find(page_key_of(id))) {
-    add(counts_.offered_again);
-    offer_again(id, *known, std::move(item));
-    return;
+  switch (pages_->ask(id, item)) {
+    case PageStore::Answer::kNew: take_new(id, std::move(item)); return;
+    case PageStore::Answer::kKnown: take_known(id, std::move(item)); return;
+    case PageStore::Answer::kLater: decide_soon(); return;
   }
-  const auto url = web::Url::parse(item.url);
-  if (!url) return;  // UrlFilter lets none pass
-  const std::uint64_t host_hash = host_hash_of(url->host());
-  if (has_room_for(url->host(), host_hash)) register_page(id, std::move(item), host_hash);
+}
+
+void Registry::decide_soon() {
+  if (decide_at_ != base::Ticks::never()) return;
+  decide_at_ = clock().ticks() + kDecideWithin;
+  set_timer_for(decide_at_);
+}
+
+// What was asked and has no answer yet gets one.
+base::Status Registry::decide() {
+  decide_at_ = base::Ticks::never();
+  pages_->settle();
+  for (;;) {
+    ASSIGN_OR_RETURN(auto decision, pages_->next_decision());
+    if (!decision) return {};
+    if (decision->is_known) {
+      take_known(decision->id, std::move(decision->candidate));
+    } else {
+      take_new(decision->id, std::move(decision->candidate));
+    }
+  }
 }
 
 // A page that waits is visited as what it is nearest to the seeds as, because its links inherit
 // its depth. It keeps its place.
-void Registry::offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate) {
-  const auto known = glance_of(encoded);
-  CHECK(known, "a page was stored that is none");
-  // Of two at the same place the seed counts, because the scope follows where it redirects to.
-  const std::tuple offered(candidate.depth, candidate.hops, candidate.is_seed() ? 0 : 1);
-  const bool is_nearer = offered < std::tuple(known->depth, known->hops, known->is_seed ? 0 : 1);
-  if (known->state != PageState::kWaiting || !is_nearer) return;
-  auto record = find(id);
+void Registry::take_known(const base::Id& id, Candidate&& candidate) {
+  add(counts_.offered_again);
+  const auto known = pages_->glance(id);
+  if (!known) {
+    check(pages_->offer(id, candidate, clock().utc()));
+    return;
+  }
+  if (known->state != PageState::kWaiting || !is_nearer(candidate, *known)) return;
+  auto record = pages_->get(id);
   record->candidate = std::move(candidate);
-  store(id, *record);
+  check(pages_->hold(id, *record));
+}
+
+void Registry::take_new(const base::Id& id, Candidate&& candidate) {
+  const auto url = web::Url::parse(candidate.url);
+  if (!url) return;  // UrlFilter lets none pass
+  const std::uint64_t host_hash = host_hash_of(url->host());
+  if (!has_room_for(url->host(), host_hash)) return;
+  PageRecord record;
+  record.candidate = std::move(candidate);
+  record.host = host_hash;
+  const Index host = host_of(url->host(), host_hash);
+  host_counts_->count_page(host);
+  add(counts_.known);
+  count_waiting(host, 1);
+  counts_.hosts = queue_->hosts();
+  if (pages_->out() < queued_max_ && has_share_left(host)) {
+    if (check(pages_->add_out(id, record))) queue_->push(host, lane_of(record.candidate), id);
+    return;
+  }
+  const bool is_full = pages_->out() >= queued_max_;
+  check(pages_->add(id, record, is_full ? clock().utc() : next_slot(host)));
+  set_timer_for_store();
+}
+
+// Whether one more of its pages may stand in the queue.
+bool Registry::has_share_left(Index host) const {
+  if (pages_->out() < queued_max_ / 2) return true;
+  const std::size_t share = std::max(kHostShareMin, queued_max_ / queue_->hosts());
+  return queue_->waiting_of(host) < share;
+}
+
+// A second after the last page of the host that was sent away.
+base::Instant Registry::next_slot(Index host) {
+  if (host >= slots_.size()) slots_.resize(queue_->hosts());
+  const base::Instant soonest = clock().utc() + base::Duration::minutes(1);
+  slots_[host] = std::max(slots_[host] + base::Duration::seconds(1), soonest);
+  return slots_[host];
 }
 
 std::uint64_t Registry::host_limit_of(const HostPolicy& policy) const {
@@ -165,12 +198,12 @@ std::uint64_t Registry::host_limit_of(const HostPolicy& policy) const {
 }
 
 bool Registry::has_room_for(std::string_view host_name, std::uint64_t host_hash) {
-  if (pages_->size() >= pages_max_) {
+  if (counts_.known >= pages_max_) {
     add(counts_.over_pages_max);
     return false;
   }
   const Index host = queue_->find_host(host_hash);
-  const std::uint64_t pages = host == kNoIndex ? 0 : queue_->pages_of(host);
+  const std::uint64_t pages = host == kNoIndex ? 0 : (*host_counts_)[host].pages;
   const HostPolicy& policy = rules_.of(host_name);
   if (pages >= host_limit_of(policy) || policy.is_skipped) {
     add(counts_.over_host_max);
@@ -179,13 +212,12 @@ bool Registry::has_room_for(std::string_view host_name, std::uint64_t host_hash)
   return true;
 }
 
-// The host of the page in the queue. A new one that is paused rests from the beginning, and no
-// timer wakes it.
-Index Registry::host_of(const Candidate& candidate, std::uint64_t host_hash) {
-  const Index host = queue_->host(host_hash);
-  if (host < is_paused_.size()) return host;
-  const auto url = web::Url::parse(candidate.url);
-  is_paused_.push_back(url && rules_.of(url->host()).is_paused);
+// Its index in the queue. A new one that is paused rests from the beginning, and no timer wakes it.
+Index Registry::host_of(std::string_view name, std::uint64_t hash) {
+  const Index host = queue_->host(hash);
+  if (host < host_counts_->size()) return host;
+  CHECK(host_counts_->add_host(name) == host);
+  is_paused_.push_back(rules_.of(name).is_paused);
   if (is_paused_[host]) queue_->rest(host);
   return host;
 }
@@ -193,21 +225,6 @@ Index Registry::host_of(const Candidate& candidate, std::uint64_t host_hash) {
 void Registry::count_waiting(Index host, std::uint64_t n) {
   add(counts_.waiting, n);
   if (is_paused_[host]) paused_waiting_ += n;
-}
-
-void Registry::register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash) {
-  PageRecord record;
-  record.candidate = std::move(candidate);
-  record.host = host_hash;
-  record.order = next_order_++;
-  store(id, record);
-  const Index host = host_of(record.candidate, host_hash);
-  ++queue_->pages_of(host);
-  note_host(host, id);
-  queue_->push(host, lane_of(record.candidate), id);
-  add(counts_.known);
-  count_waiting(host, 1);
-  counts_.hosts = queue_->hosts();
 }
 
 // The page's host, if it was out; its credit is back.
@@ -223,23 +240,12 @@ std::optional<Index> Registry::come_home(const base::Id& id) {
 
 void Registry::on_report(Report&& item) {
   const auto host = come_home(item.id);
-  auto record = find(item.id);
-  const bool was_waiting = record && !record->is_done();
-  const bool is_old = record && record->visits > 0 && item.date <= record->visited;
-  // What was out counts, even if the clock was set back between two tries.
-  if (!record || (is_old && !(host && was_waiting))) {
+  auto record = host ? pages_->get(item.id) : std::nullopt;
+  if (!record) {
     add(counts_.reports_ignored);
     return;
   }
-  if (record->is_done()) {
-    count_done(*record, false);
-  } else {
-    if (host) {
-      subtract(counts_.in_flight);
-    } else {
-      count_waiting(queue_->find_host(record->host), std::uint64_t(-1));
-    }
-  }
+  subtract(counts_.in_flight);
   ++record->visits;
   record->outcome = item.outcome;
   record->fetch = item.fetch;
@@ -247,17 +253,30 @@ void Registry::on_report(Report&& item) {
   record->visited = std::max(item.date, record->visited);
   if (item.version) record->prior = std::move(item.version);
   record->failures = item.may_pass ? record->failures + 1 : 0;
-  if (was_waiting && may_try_again(item, *record)) {
+  if (may_try_again(item, *record)) {
     record->not_before = item.date + std::max(retry_wait(record->failures), item.hold);
-    store(item.id, *record);
-    count_waiting(queue_->find_host(record->host), 1);
+    count_waiting(*host, 1);
     add(counts_.tries_failed);
-    if (host) wait_until(record->not_before, item.id, *host);
+    check(wait_for_try(item.id, *record, *host));
     return;
   }
   record->state = PageState::kVisited;
-  store(item.id, *record);
-  count_done(*record, true);
+  check(finish(item.id, *record, *host));
+}
+
+base::Status Registry::finish(const base::Id& id, const PageRecord& record, Index host) {
+  count_done(host, record);
+  return pages_->reschedule(id, record, clock().utc() + kDoneWait);
+}
+
+// In memory while there is room, so that it comes to the second.
+base::Status Registry::wait_for_try(const base::Id& id, const PageRecord& record, Index host) {
+  if (pages_->out() >= queued_max_ / 2) {
+    set_timer_for_store();
+    return pages_->reschedule(id, record, record.not_before);
+  }
+  wait_until(record.not_before, id, host);
+  return pages_->hold(id, record);
 }
 
 bool Registry::may_try_again(const Report& item, const PageRecord& record) const {
@@ -274,8 +293,8 @@ void Registry::wait_until(base::Instant time, const base::Id& id, Index host) {
 
 void Registry::on_refused(Refused&& item) {
   const auto host = come_home(item.id);
-  auto record = find(item.id);
-  if (!host || !record || record->is_done()) {
+  auto record = host ? pages_->get(item.id) : std::nullopt;
+  if (!record) {
     add(counts_.reports_ignored);
     return;
   }
@@ -287,8 +306,7 @@ void Registry::on_refused(Refused&& item) {
   }
   record->state = PageState::kRefused;
   record->refusal = item.reason;
-  store(item.id, *record);
-  count_done(*record, true);
+  check(finish(item.id, *record, *host));
   notes.emit({clock().utc(), std::move(record->candidate), item.reason});
 }
 
@@ -321,60 +339,101 @@ void Registry::on_timer(std::uint64_t /*tag*/) {
   while (!later_.empty() && std::get<0>(later_.top()) <= now) {
     const auto [at, id, host] = later_.top();
     later_.pop();
-    const auto record = find(id);
-    CHECK(record, "a page waits that is not known");
-    if (!record->is_done()) queue_->push(host, lane_of(record->candidate), id);
+    const auto record = pages_->get(id);
+    CHECK(record, "a page waits that is not out");
+    queue_->push(host, lane_of(record->candidate), id);
   }
+  if (decide_at_ <= now) check(decide());
   if (!resting_.empty()) set_timer_for(resting_.top().first);
   if (!later_.empty()) set_timer_for(std::get<0>(later_.top()));
+  if (decide_at_ != base::Ticks::never()) set_timer_for(decide_at_);
+  set_timer_for_store();
+}
+
+// When more can come from the store, if anything that waits is there.
+void Registry::set_timer_for_store() {
+  const bool is_full = pages_->out() >= queued_max_;
+  if (is_full || counts_.waiting == queue_->waiting() + later_.size()) return;
+  const base::Duration wait = pages_->next_due_at() - clock().utc();
+  set_timer_for(clock().ticks() + std::clamp(wait, base::Duration::from_ms(1), kRestMax));
 }
 
 // --- What goes out.
 
 bool Registry::produce() {
   if (draining()) return false;
+  const bool is_hungry = queue_->waiting() == 0 && pages_->undecided() > 0;
+  if ((is_hungry || pages_->has_decisions()) && !check(decide())) return false;
+  const auto refilled = refill();
+  if (!refilled) {
+    fail(refilled.error());
+    return false;
+  }
   for (int i = 0; i < kHandOutAtOnce; ++i) {
-    if (due.credits() == 0 || !hand_out_one()) return false;
+    if (due.credits() == 0 || !hand_out_one()) return *refilled;
   }
   return true;
 }
 
+// Takes some of what is due into the queue. True: there may be more.
+base::Result<bool> Registry::refill() {
+  for (int i = 0; i < kHandOutAtOnce; ++i) {
+    if (pages_->out() >= queued_max_) return false;
+    ASSIGN_OR_RETURN(auto due_page, pages_->next_due(clock().utc()));
+    if (!due_page) {
+      set_timer_for_store();
+      return false;
+    }
+    const PageRecord& record = due_page->record;
+    const Index host = queue_->find_host(record.host);
+    if (host == kNoIndex) {
+      return base::fail(base::ErrorCode::kCorrupt, "page {} is of no known host",
+                        due_page->id.to_hex());
+    }
+    RETURN_IF_ERROR(queue_or_store(due_page->id, record, host));
+  }
+  return true;
+}
+
+base::Status Registry::queue_or_store(const base::Id& id, const PageRecord& record, Index host) {
+  const base::Instant now = clock().utc();
+  if (record.is_done()) return pages_->reschedule(id, record, now + kDoneWait);
+  if (record.not_before > now) {
+    wait_until(record.not_before, id, host);
+  } else if (has_share_left(host)) {
+    queue_->push(host, lane_of(record.candidate), id);
+  } else {
+    return pages_->reschedule(id, record, next_slot(host));
+  }
+  return {};
+}
+
 // False: no page may leave now.
 bool Registry::hand_out_one() {
-  while (const auto next = queue_->pop()) {
-    auto record = find(next->id);
-    CHECK(record, "a page waits that is not known");
-    if (record->is_done()) {  // a report came although it was not out
-      queue_->came_back(next->host);
-      continue;
-    }
-    CHECK(in_flight_.emplace(next->id, next->host).second, "a page was handed out twice");
-    count_waiting(next->host, std::uint64_t(-1));
-    add(counts_.in_flight);
-    add(counts_.handed_out);
-    due.emit({.id = next->id,
-              .candidate = std::move(record->candidate),
-              .prior = std::move(record->prior),
-              .host_pages = queue_->pages_of(next->host) * instance_count()});
-    return true;
-  }
-  return false;
+  const auto next = queue_->pop();
+  if (!next) return false;
+  auto record = pages_->get(next->id);
+  CHECK(record, "a page waits that is not out of the store");
+  CHECK(in_flight_.emplace(next->id, next->host).second, "a page was handed out twice");
+  count_waiting(next->host, std::uint64_t(-1));
+  add(counts_.in_flight);
+  add(counts_.handed_out);
+  due.emit({.id = next->id,
+            .candidate = std::move(record->candidate),
+            .prior = std::move(record->prior),
+            .host_pages = (*host_counts_)[next->host].pages * instance_count()});
+  return true;
 }
 
 // --- Questions.
 
-void Registry::note_host(Index host, const base::Id& page) {
-  if (host >= host_pages_.size()) host_pages_.resize(host + 1, page);
-}
-
 HostPages Registry::pages_of(Index host) const {
+  const HostPageCounts::Host& counts = (*host_counts_)[host];
   HostPages pages;
-  const auto record = find(host_pages_[host]);
-  const auto url = web::Url::parse(record ? record->candidate.url : "");
-  if (url) pages.host = url->host();
-  pages.pages = queue_->pages_of(host);
-  pages.waiting = queue_->waiting_of(host);
+  pages.host = counts.name;
+  pages.pages = counts.pages;
   pages.out = queue_->out_of(host);
+  pages.waiting = counts.pages - counts.done - pages.out;
   return pages;
 }
 
@@ -383,8 +442,8 @@ std::vector<HostPages> Registry::first_hosts(HostOrder order, std::size_t limit)
   std::vector<std::pair<std::uint64_t, Index>> all;
   all.reserve(queue_->hosts());
   for (Index i = 0; i < queue_->hosts(); ++i) {
-    const bool by_pages = order == HostOrder::kPages;
-    all.emplace_back(by_pages ? queue_->pages_of(i) : queue_->waiting_of(i) + queue_->out_of(i), i);
+    const HostPageCounts::Host& host = (*host_counts_)[i];
+    all.emplace_back(order == HostOrder::kPages ? host.pages : host.pages - host.done, i);
   }
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
   std::ranges::partial_sort(all, end, [](const auto& a, const auto& b) {
@@ -398,14 +457,19 @@ std::vector<HostPages> Registry::first_hosts(HostOrder order, std::size_t limit)
 void Registry::on_question(RegistryQuestion&& question) {
   RegistryAnswer answer{.ticket = question.ticket};
   if (question.page) {
-    if (auto record = find(*question.page)) {
-      const std::size_t lane = lane_of(record->candidate);
-      answer.page = {*std::move(record), lane, in_flight_.contains(*question.page)};
+    auto record = pages_->find(*question.page);
+    if (!record) {
+      fail(record.error());
+      return;
+    }
+    if (*record) {
+      const std::size_t lane = lane_of((*record)->candidate);
+      answer.page = {**std::move(record), lane, in_flight_.contains(*question.page)};
     }
     const Index host = question.hosts.empty() ? kNoIndex : queue_->find_host(question.hosts[0]);
-    answer.is_full = pages_->size() >= pages_max_;
-    answer.is_host_full =
-        host != kNoIndex && queue_->pages_of(host) >= host_limit_of(rules_.of(question.page_host));
+    answer.is_full = counts_.known >= pages_max_;
+    answer.is_host_full = host != kNoIndex && (*host_counts_)[host].pages >=
+                                                  host_limit_of(rules_.of(question.page_host));
   }
   for (const std::uint64_t hash : question.hosts) {
     const Index host = queue_->find_host(hash);
@@ -417,6 +481,7 @@ void Registry::on_question(RegistryQuestion&& question) {
 
 bool Registry::idle() const {
   if (!in_flight_.empty()) return false;
+  if (!draining() && pages_->undecided() > 0) return false;
   return draining() || counts_.waiting.load(std::memory_order_relaxed) == paused_waiting_;
 }
 

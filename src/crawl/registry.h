@@ -21,16 +21,16 @@
 #include "base/time.h"
 #include "crawl/control_messages.h"
 #include "crawl/due_queue.h"
-#include "crawl/durable_map.h"
+#include "crawl/host_page_counts.h"
 #include "crawl/host_rules.h"
 #include "crawl/messages.h"
 #include "crawl/options.h"
 #include "crawl/page_record.h"
+#include "crawl/page_store.h"
+#include "crawl/registry_state.h"
 #include "flow/module.h"
 
 namespace meguri::crawl {
-
-inline constexpr std::size_t kVisitOutcomes = 5;
 
 // Written by the Registry's thread, read by any: each number is right by itself, while the Registry
 // runs they may be a few pages apart. known = waiting + in_flight + done.
@@ -55,12 +55,17 @@ struct RegistryCounts {
   Count reports_ignored{0};  // not newer than what is known, or of no page
 };
 
-// Split by page id. A page is handed out under a credit; it comes home by one Report or Refused,
-// and is out once at a time. Nothing is written when it leaves: after a crash all pages that are
-// not done wait again, in the order in which they were found.
+// Split by page id. All pages are in a PageStore on disk, by the time of their next visit; those
+// whose time has come stand in a queue in memory. A page is handed out under a credit; it comes
+// home by one Report or Refused, and is out once at a time. Nothing is written when it leaves:
+// after a crash all pages that are not done are due again.
 //
 // A page whose visit failed in a way that may pass waits for another try, tries_max in all; when
 // that is, is durable. A host that cannot be asked for a while rests, and all its pages with it.
+//
+// The queue has a limit. Beyond half of it a host with more than its share has the rest wait in the
+// store, each page for the time it will take those before it at a page a second; what then finds no
+// place waits again. When the queue is full, all that is new waits in the store.
 //
 // Lanes, first to last: embeds and targets of redirects, so that they follow their page soon;
 // seeds; their links; two levels more; the rest. Within a lane hosts take turns.
@@ -92,14 +97,20 @@ class Registry final : public flow::Module {
   const RegistryCounts& counts() const { return counts_; }
 
   // What is known of a page. Only while nothing runs.
-  std::optional<PageRecord> find(const base::Id& id) const;
+  base::Result<std::optional<PageRecord>> find(const base::Id& id) { return pages_->find(id); }
 
   // A host that was full is left alone for this long, and at most this long where it is said.
   static constexpr base::Duration kRest = base::Duration::seconds(1);
   static constexpr base::Duration kRestMax = base::Duration::hours(1);
+  // A page that is done is looked at again after this long.
+  static constexpr base::Duration kDoneWait = base::Duration::days(400);
+  // Whether a candidate is new is found out within this.
+  static constexpr base::Duration kDecideWithin = base::Duration::seconds(5);
 
  private:
   static constexpr int kHandOutAtOnce = 256;
+  // A host may have so many pages in the queue, however many hosts there are.
+  static constexpr std::size_t kHostShareMin = 128;
 
   struct IdHash {
     std::size_t operator()(const base::Id& id) const { return id.low; }
@@ -119,22 +130,30 @@ class Registry final : public flow::Module {
   void on_durable(flow::EpochId epoch) override;
   base::Status restore(flow::EpochId epoch, std::string_view state) override;
 
-  base::Status load_pages();
-  void count_done(const PageRecord& record, bool more);
+  void load_hosts();
+  bool check(const base::Status& status);  // a failure stops the graph
+  void count_done(Index host, const PageRecord& record);
   std::uint64_t host_limit_of(const HostPolicy& policy) const;
   bool has_room_for(std::string_view host_name, std::uint64_t host_hash);
-  Index host_of(const Candidate& candidate, std::uint64_t host_hash);
+  Index host_of(std::string_view name, std::uint64_t hash);
   void count_waiting(Index host, std::uint64_t n);
-  void register_page(const base::Id& id, Candidate&& candidate, std::uint64_t host_hash);
-  void offer_again(const base::Id& id, std::string_view encoded, Candidate&& candidate);
+  void take_new(const base::Id& id, Candidate&& candidate);
+  void take_known(const base::Id& id, Candidate&& candidate);
+  void decide_soon();
+  base::Status decide();
+  bool has_share_left(Index host) const;
+  base::Instant next_slot(Index host);
+  base::Status queue_or_store(const base::Id& id, const PageRecord& record, Index host);
+  base::Result<bool> refill();
   std::optional<Index> come_home(const base::Id& id);
   void wait_again(const base::Id& id, const PageRecord& record, Index host, base::Duration rest);
   bool may_try_again(const Report& item, const PageRecord& record) const;
+  base::Status wait_for_try(const base::Id& id, const PageRecord& record, Index host);
   void wait_until(base::Instant time, const base::Id& id, Index host);
+  base::Status finish(const base::Id& id, const PageRecord& record, Index host);
   void set_timer_for(base::Ticks at);
+  void set_timer_for_store();
   bool hand_out_one();
-  void store(const base::Id& id, const PageRecord& record);
-  void note_host(Index host, const base::Id& page);
   HostPages pages_of(Index host) const;
   std::vector<HostPages> first_hosts(HostOrder order, std::size_t limit) const;
   std::uint64_t share_of(std::uint64_t total) const;
@@ -147,10 +166,14 @@ class Registry final : public flow::Module {
   // This instance's; known from start() on.
   std::uint64_t pages_max_ = 0;
 
-  std::string restored_;  // what the map is opened with
-  std::unique_ptr<DurableMap> pages_;
+  const std::size_t queued_max_;
+  const sat::IdStoreOptions store_options_;
+
+  RegistryState restored_;  // what the stores are opened with
+  std::unique_ptr<PageStore> pages_;
+  std::unique_ptr<HostPageCounts> host_counts_;  // with the indices of the queue
   std::unique_ptr<DueQueue> queue_;
-  std::vector<base::Id> host_pages_;  // one page of each host, which tells its name
+  std::vector<base::Instant> slots_;  // by host: the last time that a page of it was given
   std::unordered_map<base::Id, Index, IdHash> in_flight_;  // with its host
   std::vector<bool> is_paused_;                            // by host
   std::uint64_t paused_waiting_ = 0;  // of the waiting pages, those of paused hosts
@@ -161,8 +184,7 @@ class Registry final : public flow::Module {
   FirstOf<Resting> resting_;                     // hosts, by when they wake
   FirstOf<Later> later_;                         // pages, by when they may be tried again
   base::Ticks timer_at_ = base::Ticks::never();  // the earliest that is set
-  std::uint64_t next_order_ = 0;
-  std::string encoded_;
+  base::Ticks decide_at_ = base::Ticks::never();
   RegistryCounts counts_;
 };
 

@@ -19,6 +19,7 @@ using flow::Edge;
 using testing::engine_options;
 using testing::run_script;
 using testing::Script;
+using testing::small;
 
 Report failure_of(const DuePage& due, base::Instant date) {
   Report report;
@@ -48,7 +49,7 @@ TEST(Registry, TriesAgainWhatMayPassLaterEachTime) {
         EXPECT_EQ(registry.counts().tries_failed, 3U);
         EXPECT_EQ(registry.counts().done, 1U);
         EXPECT_EQ(registry.counts().waiting, 0U);
-        const auto record = registry.find(page_id_of("http://example.com/"));
+        const auto record = registry.find(page_id_of("http://example.com/")).value();
         EXPECT_EQ(record->visits, 4U);
         EXPECT_EQ(record->outcome, VisitOutcome::kError);
       });
@@ -63,7 +64,7 @@ TEST(Registry, WaitsForTheNextTryOverARestart) {
     if (run == 0) items.push_back({"http://example.com/", "", 0, 0, Offer::kSeed});
     flow::Graph graph;
     const auto script = graph.add<Script>("script", {}, std::move(items));
-    const auto registry = graph.add<Registry>("registry", {}, CrawlOptions());
+    const auto registry = graph.add<Registry>("registry", {}, small({}));
     graph.connect(script, &Script::candidates, registry, &Registry::candidates);
     graph.connect(registry, &Registry::due, script, &Script::due, Edge::credit(3));
     graph.connect(script, &Script::reports, registry, &Registry::reports, Edge::under_credit());

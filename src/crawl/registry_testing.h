@@ -21,6 +21,13 @@ inline flow::EngineOptions engine_options(env::FileSystem& files, std::uint64_t 
           .seed = seed};
 }
 
+// With stores of which little is kept in memory, so that they are quickly made.
+inline CrawlOptions small(CrawlOptions options) {
+  options.store_pool_bytes = std::size_t{2} << 20U;
+  options.known_cache_bytes = std::size_t{64} << 10U;
+  return options;
+}
+
 // Emits what it is told to, item by item, before the world has a say.
 class Script final : public flow::Module {
  public:
@@ -59,7 +66,7 @@ inline void run_script(std::vector<Candidate> items, const CrawlOptions& options
   env::MemoryFileSystem files;
   flow::Graph graph;
   const auto script = graph.add<Script>("script", {}, std::move(items));
-  const auto registry = graph.add<Registry>("registry", {}, options);
+  const auto registry = graph.add<Registry>("registry", {}, small(options));
   graph.connect(script, &Script::candidates, registry, &Registry::candidates);
   graph.connect(registry, &Registry::due, script, &Script::due, flow::Edge::credit(3));
   graph.connect(script, &Script::reports, registry, &Registry::reports, flow::Edge::under_credit());

@@ -57,6 +57,19 @@ bool Store::is_out(Seq seq) const {
   return std::ranges::any_of(open_, [&](const auto& open) { return open->records.slot == slot; });
 }
 
+// Buckets that should have been opened long ago and are still coarse are not looked at.
+bool Store::is_due(Seq seq, Instant now) const {
+  if (is_out(seq)) return true;
+  const Slot slot = index_.slot_of(seq);
+  Bucket bucket = front_.next_open();
+  const std::int64_t last = std::min(std::max(layout_.bucket_at(0, now).number, bucket.number),
+                                     bucket.number + std::int64_t{layout_.level(0).buckets});
+  for (; bucket.number <= last; ++bucket.number) {
+    if (layout_.slot_of(bucket) == slot) return true;
+  }
+  return false;
+}
+
 Store::OpenBucket* Store::open_bucket_of(Slot slot) {
   for (const auto& bucket : open_) {
     if (bucket->records.slot == slot) return bucket.get();

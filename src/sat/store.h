@@ -106,6 +106,8 @@ class Store {
   // left to move.
   base::Result<bool> move_some(std::uint32_t records);
 
+  // Whether a record is out, or next_due() would hand it out about now. Requires that it exists.
+  bool is_due(Seq seq, base::Instant now) const;
   // A record as it is, wherever it is: reads its bucket. For people.
   base::Result<std::optional<std::string>> find(Seq seq, Record& record);
 

@@ -1,0 +1,217 @@
+#include "crawl/page_store.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/check.h"
+#include "flow/codec.h"
+
+namespace meguri::crawl {
+
+namespace {
+
+constexpr std::uint8_t kSchema = 1;
+
+}  // namespace
+
+bool is_nearer(const Candidate& offered, const PageGlance& known) {
+  return std::tuple(offered.depth, offered.hops, offered.is_seed() ? 0 : 1) <
+         std::tuple(known.depth, known.hops, known.is_seed ? 0 : 1);
+}
+
+base::Result<std::unique_ptr<PageStore>> PageStore::open(env::FileSystem& files,
+                                                         const std::string& dir,
+                                                         const sat::IdStoreOptions& options,
+                                                         std::string_view position,
+                                                         base::Instant now) {
+  std::string_view of_store;
+  std::string_view of_candidates;
+  if (!position.empty() && (!flow::take_text(position, of_store) ||
+                            !flow::take_text(position, of_candidates) || !position.empty())) {
+    return base::fail(base::ErrorCode::kCorrupt, "where {} stands cannot be decoded", dir);
+  }
+  auto pages = std::make_unique<PageStore>();
+  ASSIGN_OR_RETURN(pages->store_, sat::IdStore::open(files, dir, options, of_store, now));
+  ASSIGN_OR_RETURN(pages->candidates_, DurableMap::open(files, dir + "/candidates", of_candidates));
+  std::vector<base::Id> waiting;
+  pages->candidates_->for_each([&](std::string_view key, std::string_view /*value*/) {
+    if (const auto id = id_of_page_key(key)) waiting.push_back(*id);
+  });
+  std::ranges::sort(waiting);
+  for (const base::Id& id : waiting) pages->begin_asking(id);
+  return pages;
+}
+
+base::Result<PageRecord> PageStore::decode(const base::Id& id, std::string_view body) const {
+  PageRecord record;
+  if (flow::Codec<PageRecord>::decode(body, record)) return record;
+  return base::fail(base::ErrorCode::kCorrupt,
+                    "page {} cannot be decoded: it was written by another version", id.to_hex());
+}
+
+std::string_view PageStore::encode(const PageRecord& record) {
+  encoded_.clear();
+  flow::Codec<PageRecord>::encode(record, encoded_);
+  return encoded_;
+}
+
+// --- Which pages are known.
+
+PageStore::Answer PageStore::ask(const base::Id& id, const Candidate& candidate) {
+  if (is_out(id)) return Answer::kKnown;
+  const PageKey key = page_key_of(id);
+  if (const auto waiting = candidates_->find(key)) {
+    Candidate other;
+    CHECK(flow::Codec<Candidate>::decode(*waiting, other), "a candidate was kept that is none");
+    const PageGlance known{PageState::kWaiting, other.depth, other.hops, other.is_seed()};
+    if (!is_nearer(candidate, known)) return Answer::kLater;
+  } else {
+    if (const auto answer = store_->known().ask(id, next_tag_)) {
+      return answer->is_known ? Answer::kKnown : Answer::kNew;
+    }
+    asked_.emplace(next_tag_++, id);
+  }
+  encoded_.clear();
+  flow::Codec<Candidate>::encode(candidate, encoded_);
+  candidates_->put(key, encoded_);
+  return Answer::kLater;
+}
+
+// A candidate that was kept before a restart: whatever the answer is, next_decision() brings it.
+void PageStore::begin_asking(const base::Id& id) {
+  asked_.emplace(next_tag_, id);
+  if (const auto answer = store_->known().ask(id, next_tag_)) answered_.push_back(*answer);
+  ++next_tag_;
+}
+
+base::Result<std::optional<PageStore::Decision>> PageStore::next_decision() {
+  std::optional<sat::IdAnswer> answer;
+  if (!answered_.empty()) {
+    answer = answered_.back();
+    answered_.pop_back();
+  } else {
+    ASSIGN_OR_RETURN(answer, store_->known().next_answer());
+  }
+  if (!answer) return std::nullopt;
+  const auto asked = asked_.extract(answer->tag);
+  CHECK(!asked.empty(), "an answer came to no question");
+  Decision decision{.id = asked.mapped(), .candidate = {}, .is_known = answer->is_known};
+  const PageKey key = page_key_of(decision.id);
+  const auto kept = candidates_->find(key);
+  CHECK(kept && flow::Codec<Candidate>::decode(*kept, decision.candidate),
+        "a candidate was kept that is none");
+  candidates_->erase(key);
+  return decision;
+}
+
+// --- Pages.
+
+base::Status PageStore::add(const base::Id& id, const PageRecord& record, base::Instant due) {
+  ASSIGN_OR_RETURN(const sat::Seq seq, store_->add(id, kSchema, encode(record), due));
+  (void)seq;
+  return {};
+}
+
+base::Status PageStore::add_out(const base::Id& id, const PageRecord& record) {
+  ASSIGN_OR_RETURN(sat::Record added, store_->add_out(id, kSchema, encode(record)));
+  added.body = {};
+  CHECK(out_.emplace(id, Out{added, encoded_}).second, "a page was added twice");
+  return {};
+}
+
+std::optional<PageRecord> PageStore::get(const base::Id& id) const {
+  const auto found = out_.find(id);
+  if (found == out_.end()) return std::nullopt;
+  PageRecord record;
+  CHECK(flow::Codec<PageRecord>::decode(found->second.body, record),
+        "a page was stored that is none");
+  return record;
+}
+
+std::optional<PageGlance> PageStore::glance(const base::Id& id) const {
+  const auto found = out_.find(id);
+  if (found == out_.end()) return std::nullopt;
+  const auto glance = glance_of(found->second.body);
+  CHECK(glance, "a page was stored that is none");
+  return glance;
+}
+
+base::Result<std::optional<PageStore::Due>> PageStore::next_due(base::Instant now) {
+  ASSIGN_OR_RETURN(const auto due, store_->store().next_due(now));
+  if (!due) return std::nullopt;
+  const sat::Record& record = due->record;
+  Due page{.id = record.id, .record = {}};
+  ASSIGN_OR_RETURN(page.record, decode(record.id, record.body));
+  bool is_changed = false;
+  for (const std::string& message : due->messages) {
+    Candidate offered;
+    const Candidate& known = page.record.candidate;
+    const PageGlance glance{page.record.state, known.depth, known.hops, known.is_seed()};
+    if (!flow::Codec<Candidate>::decode(message, offered)) continue;
+    if (page.record.is_done() || !is_nearer(offered, glance)) continue;
+    page.record.candidate = std::move(offered);
+    is_changed = true;
+  }
+  Out& out = out_[page.id];
+  out.body = record.body;
+  out.record = record;
+  out.record.body = {};
+  if (is_changed) RETURN_IF_ERROR(hold(page.id, page.record));
+  return page;
+}
+
+base::Instant PageStore::next_due_at() const {
+  const sat::Store& store = store_->store();
+  return store.layout().end_of(store.front().next_open());
+}
+
+base::Status PageStore::hold(const base::Id& id, const PageRecord& record) {
+  Out& out = out_.at(id);
+  out.record.body = out.body;
+  ASSIGN_OR_RETURN(out.record, store_->store().hold(out.record, kSchema, encode(record)));
+  out.record.body = {};
+  out.body = encoded_;
+  return {};
+}
+
+base::Status PageStore::reschedule(const base::Id& id, const PageRecord& record,
+                                   base::Instant due) {
+  const auto found = out_.extract(id);
+  CHECK(!found.empty(), "a page is rescheduled that is not out");
+  sat::Record before = found.mapped().record;
+  before.body = found.mapped().body;
+  return store_->store().reschedule(before, kSchema, encode(record), due);
+}
+
+base::Status PageStore::offer(const base::Id& id, const Candidate& candidate, base::Instant now) {
+  ASSIGN_OR_RETURN(const auto seq, store_->known().find(id));
+  if (!seq || !store_->store().is_due(*seq, now)) return {};
+  encoded_.clear();
+  flow::Codec<Candidate>::encode(candidate, encoded_);
+  return store_->store().send(*seq, encoded_);
+}
+
+base::Result<std::optional<PageRecord>> PageStore::find(const base::Id& id) {
+  if (auto record = get(id)) return record;
+  ASSIGN_OR_RETURN(const auto found, store_->find(id));
+  if (!found) return std::nullopt;
+  ASSIGN_OR_RETURN(PageRecord record, decode(id, found->body));
+  return record;
+}
+
+base::Result<std::string> PageStore::commit(flow::EpochId epoch) {
+  ASSIGN_OR_RETURN(const std::string of_store, store_->commit());
+  ASSIGN_OR_RETURN(const std::string of_candidates, candidates_->commit(epoch));
+  std::string position;
+  flow::put_text(position, of_store);
+  flow::put_text(position, of_candidates);
+  return position;
+}
+
+base::Status PageStore::on_durable(flow::EpochId epoch) {
+  RETURN_IF_ERROR(store_->on_durable());
+  return candidates_->on_durable(epoch);
+}
+
+}  // namespace meguri::crawl
