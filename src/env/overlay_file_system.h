@@ -1,5 +1,5 @@
-// OverlayFileSystem: lets a program believe that it changes a disk, and changes nothing. For looking
-// at what another program will go on with.
+// OverlayFileSystem: lets a program believe that it changes a disk, and changes nothing. For
+// looking at what another program will go on with.
 #pragma once
 
 #include <cstdint>
