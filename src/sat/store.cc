@@ -29,7 +29,7 @@ Store::Store(env::FileSystem& files, std::string dir, const StoreOptions& option
       index_(layout_.slots() + 1),
       buffers_(2 * (layout_.slots() + 1), options.page_bytes,
                std::max<std::size_t>(options.pool_bytes / options.page_bytes,
-                                     kBodyBytesMax / options.page_bytes + 2)),
+                                     options.body_bytes_max / options.page_bytes + 2)),
       extents_(2 * (std::size_t{layout_.slots()} + 1)),
       stale_(std::size_t{layout_.slots()} + 1) {}
 
@@ -37,6 +37,11 @@ Store::~Store() = default;
 
 StoreCounts Store::counts() const {
   StoreCounts counts = counts_;
+  if (!options_.has_index) {
+    counts.records = added_;
+    for (const auto& bucket : open_) counts.out += bucket->records.count() - bucket->gone;
+    return counts;
+  }
   counts.records = index_.records();
   for (const auto& bucket : open_) counts.out += index_.live(bucket->records.slot);
   counts.out += index_.live(out_slot());
@@ -58,21 +63,28 @@ Store::OpenBucket* Store::open_bucket_of(Slot slot) {
 
 // --- Records come and go.
 
+base::Status Store::check_size(std::string_view body) const {
+  if (body.size() <= options_.body_bytes_max) return {};
+  return base::fail(ErrorCode::kInvalid, "a record of {} bytes is more than {}", body.size(),
+                    options_.body_bytes_max);
+}
+
 base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::string_view body,
                              Instant due) {
-  if (body.size() > kBodyBytesMax) {
-    return base::fail(ErrorCode::kInvalid, "a record of {} bytes is more than {}", body.size(),
-                      kBodyBytesMax);
-  }
+  RETURN_IF_ERROR(check_size(body));
   Record record;
   record.id = id;
   record.due = DueTime::of(due);
   record.schema = schema;
   record.body = body;
   const Slot slot = layout_.slot_of(front_.place(record.due.instant()));
-  record.seq = static_cast<Seq>(index_.size());
+  record.seq = options_.has_index ? static_cast<Seq>(index_.size()) : added_;
   RETURN_IF_ERROR(append(slot, record));
-  index_.add(slot, 0);
+  if (options_.has_index) {
+    index_.add(slot, 0);
+  } else {
+    CHECK(++added_ != 0, "there are no more sequence numbers");
+  }
   Operation operation;
   operation.deed = Deed::kAdd;
   operation.id = id;
@@ -85,11 +97,10 @@ base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::strin
 
 base::Status Store::reschedule(const Record& before, std::uint8_t schema, std::string_view body,
                                Instant due) {
-  if (body.size() > kBodyBytesMax) {
-    return base::fail(ErrorCode::kInvalid, "a record of {} bytes is more than {}", body.size(),
-                      kBodyBytesMax);
-  }
-  if (!index_.has(before.seq) || !is_out(before.seq)) {
+  RETURN_IF_ERROR(check_size(body));
+  const bool was_out =
+      options_.has_index ? index_.has(before.seq) && is_out(before.seq) : out_ == before.seq;
+  if (!was_out) {
     return base::fail(ErrorCode::kInvalid, "record {} is rescheduled, and is not out", before.seq);
   }
   Operation operation;
@@ -117,6 +128,11 @@ base::Status Store::do_reschedule(Record record, std::string_view body, DueTime 
   }
   record.body = body;
   record.due = due;
+  if (!options_.has_index) {
+    ++reading_.bucket->gone;
+    out_.reset();
+    return put(record);
+  }
   const Slot left = index_.slot_of(record.seq);
   RETURN_IF_ERROR(put(record));
   if (late_messages_.empty()) {
@@ -134,6 +150,7 @@ base::Status Store::do_reschedule(Record record, std::string_view body, DueTime 
 }
 
 base::Status Store::remove(Seq seq) {
+  RETURN_IF_ERROR(require_index("removed"));
   if (!index_.has(seq)) return no_such_record(seq);
   Operation operation;
   operation.deed = Deed::kRemove;
@@ -166,6 +183,7 @@ void Store::free_empty_buckets() {
 }
 
 base::Status Store::send(Seq seq, std::string_view message) {
+  RETURN_IF_ERROR(require_index("sent a message"));
   if (!index_.has(seq)) return no_such_record(seq);
   Operation operation;
   operation.deed = Deed::kSend;
@@ -198,6 +216,7 @@ base::Status Store::do_send(Seq seq, std::string_view message) {
 }
 
 base::Status Store::pull(Seq seq, Instant due) {
+  RETURN_IF_ERROR(require_index("pulled"));
   if (!index_.has(seq)) return no_such_record(seq);
   Operation operation;
   operation.deed = Deed::kPull;
@@ -225,6 +244,10 @@ const DueTime* Store::pull_of(Slot slot, Seq seq) const {
 // --- Time goes on.
 
 base::Result<std::optional<DueRecord>> Store::next_due(Instant now) {
+  if (out_) {
+    return base::fail(ErrorCode::kInvalid, "record {} must be rescheduled before the next one",
+                      *out_);
+  }
   DueRecord due;
   for (;;) {
     if (reading_.bucket != nullptr) {
@@ -279,7 +302,8 @@ base::Status Store::open_next() {
   pulls_.erase(slot);
   auto opened = std::make_unique<OpenBucket>(take_slot(slot));
   opened->records.opened = layout_.end_of(bucket);
-  if (index_.live(slot) == 0) {
+  const bool is_empty = options_.has_index ? index_.live(slot) == 0 : opened->records.count() == 0;
+  if (is_empty) {
     release(opened->records);
     release(opened->messages);
     stale_[slot] = 0;
@@ -303,7 +327,8 @@ base::Status Store::begin_reading(OpenBucket& bucket) {
   }
   ASSIGN_OR_RETURN(reading_.messages, read_messages(slot, bucket.messages));
   for (const auto& [seq, messages] : reading_.messages) late_messages_.erase(seq);
-  reading_.reader.emplace(*segments_, bucket.records, &index_);
+  reading_.reader.emplace(*segments_, bucket.records, options_.has_index ? &index_ : nullptr);
+  RETURN_IF_ERROR(skip_gone(*reading_.reader, bucket));
   reading_.bucket = &bucket;
   return {};
 }
@@ -336,17 +361,18 @@ base::Result<bool> Store::read_one(DueRecord& due) {
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, next_copy(record));
     if (!more) break;
-    if (!reading_.live.counts(record, slot, index_)) continue;
+    if (options_.has_index && !reading_.live.counts(record, slot, index_)) continue;
     take_messages(record.seq);
     if (slot != out_slot() && record.due.instant() > bucket.records.opened) {
       // It was beyond the horizon.
       RETURN_IF_ERROR(put(record));
-      const Slot next = index_.slot_of(record.seq);
       for (const std::string& message : reading_.handed) {
-        RETURN_IF_ERROR(send_to(next, record.seq, message));
+        RETURN_IF_ERROR(send_to(index_.slot_of(record.seq), record.seq, message));
       }
+      ++bucket.gone;
       continue;
     }
+    if (!options_.has_index) out_ = record.seq;
     due.messages = reading_.handed;
     return true;
   }
@@ -376,7 +402,8 @@ base::Status Store::move_sealed(std::uint32_t records_max) {
     ASSIGN_OR_RETURN(moving_live_,
                      LiveCopies::of(*segments_, sealed.taken.records, index_, stale_[slot] > 0));
     ASSIGN_OR_RETURN(moving_messages_, read_messages(slot, sealed.taken.messages));
-    moving_.emplace(*segments_, sealed.taken.records, &index_);
+    moving_.emplace(*segments_, sealed.taken.records, options_.has_index ? &index_ : nullptr);
+    RETURN_IF_ERROR(skip_gone(*moving_, sealed.taken));
   }
   Record record;
   for (std::uint32_t n = 0; n < records_max; ++n) {
@@ -391,7 +418,8 @@ base::Status Store::move_sealed(std::uint32_t records_max) {
       sealed_.pop_front();
       return {};
     }
-    if (!moving_live_.counts(record, slot, index_)) continue;
+    ++sealed.taken.gone;
+    if (options_.has_index && !moving_live_.counts(record, slot, index_)) continue;
     if (const DueTime* pulled = pull_of(slot, record.seq)) {
       record.due = std::min(record.due, *pulled);
     }
@@ -500,6 +528,7 @@ base::Status Store::serve_pulls_of(Slot slot) {
 // --- For people.
 
 base::Result<std::optional<std::string>> Store::find(Seq seq, Record& record) {
+  RETURN_IF_ERROR(require_index("found"));
   if (!index_.has(seq)) return std::nullopt;
   const Slot slot = index_.slot_of(seq);
   const TakenBucket peeked = peek_slot(slot);
