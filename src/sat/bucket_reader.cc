@@ -12,6 +12,12 @@ constexpr std::uint32_t kLookAhead = 6;
 
 }  // namespace
 
+std::uint64_t TakenBucket::count() const {
+  std::uint64_t copies = tail_records;
+  for (const Extent& extent : extents) copies += extent.records;
+  return copies;
+}
+
 void BucketReader::look_ahead(std::uint32_t records) {
   if (index_ == nullptr) return;
   Seq seq = 0;

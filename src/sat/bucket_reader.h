@@ -22,6 +22,8 @@ struct TakenBucket {
   std::string tail;  // what had not been written
   std::uint32_t tail_records = 0;
   base::Instant opened;  // when it was taken
+
+  std::uint64_t count() const;  // of the copies in it
 };
 
 // Goes through the copies in a bucket. Thread-compatible; borrows the bucket and all else.

@@ -37,10 +37,17 @@ struct StoreOptions {
   // how much is written at once does not depend on it, but with writes_single_pages.
   std::size_t page_bytes = 512;
   std::size_t pool_bytes = std::size_t{32} << 20U;
+  // Larger ones are refused. The pool has room for one at least, so a small pool needs a small
+  // limit. Requires kBodyBytesMax at most, and nothing larger in a store that exists.
+  std::size_t body_bytes_max = kBodyBytesMax;
   bool writes_single_pages = false;  // the paper's SAT/Naive: a buffer is one page
   // The paper's: what is due is sorted with its messages. Otherwise these are looked up by hash,
   // and records are handed out in the order in which they came.
   bool sorts_buckets = false;
+  // False: the paper's SAT/Basic, where nobody knows which bucket a record is in. It is rescheduled
+  // before the next one is asked for, and nothing else is done to it: remove(), send(), pull() and
+  // find() are kInvalid. A store stays as it was made.
+  bool has_index = true;
   std::uint64_t segment_bytes_max = std::uint64_t{256} << 20U;
   // A checkpoint is made when the log is longer than this and than four times the bucket index.
   std::uint64_t log_bytes_max = std::uint64_t{256} << 20U;
@@ -134,6 +141,7 @@ class Store {
     TakenBucket records;
     TakenBucket messages;
     bool is_read = false;
+    std::uint64_t gone = 0;  // without an index: so many of its records are elsewhere, the first
   };
   // A coarse bucket on its way to finer ones.
   struct SealedBucket {
@@ -157,6 +165,7 @@ class Store {
   Slot out_slot() const { return layout_.slots(); }
   Slot message_slot(Slot slot) const { return slot + layout_.slots() + 1; }
   bool is_out(Seq seq) const;
+  base::Status check_size(std::string_view body) const;
   OpenBucket* open_bucket_of(Slot slot);
 
   // --- Placing and writing: store_write.cc.
@@ -201,6 +210,11 @@ class Store {
   base::Result<std::optional<std::string>> find_in(const TakenBucket& bucket, Seq seq,
                                                    Record& record);
 
+  // --- Without an index: store_basic.cc.
+  base::Status require_index(std::string_view deed) const;
+  base::Status skip_gone(BucketReader& reader, const OpenBucket& bucket) const;
+  base::Status redo_basic(const Operation& operation);
+
   // --- Checkpoints: store_checkpoint.cc.
   std::string path_of(std::string_view what, std::uint64_t number) const;
   base::Status write_checkpoint();
@@ -243,6 +257,9 @@ class Store {
   std::string scratch_;
   std::vector<Slot> slots_to_flush_;  // only within flush_by_rule()
   Slot next_single_ = 0;              // where it looks for a buffer of one page
+  // Without an index: how many records were added, and the one that is out.
+  Seq added_ = 0;
+  std::optional<Seq> out_;
   StoreCounts counts_;
 };
 

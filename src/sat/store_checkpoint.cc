@@ -24,7 +24,9 @@ enum Part : std::uint64_t {
   kPagePart,  // what a slot's buffer held: slot, records
   kEndPart,
 };
+// Of a store with an index, and of one without.
 constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kBasicVersion = 2;
 // The out slot may have so many copies left behind, and as many as records.
 constexpr std::uint64_t kOutCopiesMin = 1000;
 
@@ -132,6 +134,9 @@ std::string Store::path_of(std::string_view what, std::uint64_t number) const {
 base::Result<std::unique_ptr<Store>> Store::open(env::FileSystem& files, std::string dir,
                                                  const StoreOptions& options,
                                                  std::string_view position, Instant now) {
+  if (!options.has_index && options.sorts_buckets) {
+    return base::fail(ErrorCode::kInvalid, "buckets are sorted for messages, which need an index");
+  }
   RETURN_IF_ERROR(files.make_dirs(dir));
   std::uint64_t number = 0;
   std::uint64_t log_size = 0;
@@ -231,24 +236,25 @@ base::Status Store::write_checkpoint() {
 
 std::string Store::encode_state(std::string_view segments_state) const {
   std::string out;
-  append_varint(kVersion, out);
+  append_varint(options_.has_index ? kVersion : kBasicVersion, out);
   put_text(layout_.encode(), out);
   put_text(front_.encode(), out);
   put_text(segments_state, out);
-  append_varint(index_.size(), out);
+  append_varint(options_.has_index ? index_.size() : added_, out);
   for (const auto& extents : extents_) put_extents(extents, out);
   for (const std::uint32_t stale : stale_) append_varint(stale, out);
   append_varint(open_.size(), out);
-  for (const auto& bucket : open_) {
-    put_taken(bucket->records, out);
-    put_taken(bucket->messages, out);
-  }
+  const auto put_bucket = [&](const OpenBucket& bucket) {
+    put_taken(bucket.records, out);
+    put_taken(bucket.messages, out);
+    if (!options_.has_index) append_varint(bucket.gone, out);
+  };
+  for (const auto& bucket : open_) put_bucket(*bucket);
   append_varint(sealed_.size(), out);
   for (const SealedBucket& sealed : sealed_) {
     append_varint(sealed.bucket.level, out);
     append_varint(static_cast<std::uint64_t>(sealed.bucket.number), out);
-    put_taken(sealed.taken.records, out);
-    put_taken(sealed.taken.messages, out);
+    put_bucket(sealed.taken);
   }
   append_varint(pulls_.size(), out);
   for (const auto& [slot, pulled] : pulls_) {
@@ -277,16 +283,26 @@ base::Result<std::string> Store::decode_state(std::string_view bytes) {
   const auto corrupt = [this] {
     return base::fail(ErrorCode::kCorrupt, "{} cannot be read", path_of("checkpoint", number_));
   };
-  if (taker.number() != kVersion || taker.text() != layout_.encode()) return corrupt();
+  const std::uint64_t version = taker.number();
+  if (version == (options_.has_index ? kBasicVersion : kVersion)) {
+    return base::fail(ErrorCode::kInvalid, "{} was written by a store {} an index",
+                      path_of("checkpoint", number_), options_.has_index ? "without" : "with");
+  }
+  if (version != kVersion && version != kBasicVersion) return corrupt();
+  if (taker.text() != layout_.encode()) return corrupt();
   ASSIGN_OR_RETURN(front_, TimeFront::decode(layout_, taker.text()));
   std::string segments_state(taker.text());
-  (void)taker.number();  // the size of the index, for people
+  added_ = taker.number32();  // of a store with an index, its size, for people
   for (auto& extents : extents_) extents = taker.extents();
   for (std::uint32_t& stale : stale_) stale = taker.number32();
+  const auto take_bucket = [&](OpenBucket& bucket) {
+    bucket.records = taker.taken();
+    bucket.messages = taker.taken();
+    if (!options_.has_index) bucket.gone = taker.number();
+  };
   for (std::uint64_t n = taker.count(); n > 0 && taker.ok(); --n) {
     auto bucket = std::make_unique<OpenBucket>();
-    bucket->records = taker.taken();
-    bucket->messages = taker.taken();
+    take_bucket(*bucket);
     if (bucket->records.slot > layout_.slots()) return corrupt();
     open_.push_back(std::move(bucket));
   }
@@ -294,8 +310,7 @@ base::Result<std::string> Store::decode_state(std::string_view bytes) {
     SealedBucket sealed;
     sealed.bucket.level = taker.number32();
     sealed.bucket.number = static_cast<std::int64_t>(taker.number());
-    sealed.taken.records = taker.taken();
-    sealed.taken.messages = taker.taken();
+    take_bucket(sealed.taken);
     if (sealed.bucket.level >= layout_.levels()) return corrupt();
     if (sealed.taken.records.slot >= layout_.slots()) return corrupt();
     sealed_.push_back(std::move(sealed));
@@ -338,6 +353,7 @@ base::Status Store::read_checkpoint() {
   ASSIGN_OR_RETURN(const auto file, files_.open_read(path));
   ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
   std::string segments_state;
+  std::vector<std::string> pages;
   env::Block block;
   env::BlockView view;
   for (std::uint64_t at = 0; view.number != kEndPart; at += block.size()) {
@@ -352,17 +368,17 @@ base::Status Store::read_checkpoint() {
         break;
       }
       case kIndexPart: RETURN_IF_ERROR(index_.append_part(view.payload)); break;
-      case kPagePart: RETURN_IF_ERROR(load_page(view.payload)); break;
+      case kPagePart: pages.emplace_back(view.payload); break;
       default: break;
     }
   }
   ASSIGN_OR_RETURN(segments_, Segments::open(files_, dir_ + "/segments", options_.segment_bytes_max,
                                              segments_state, live_extents()));
+  for (const std::string& page : pages) RETURN_IF_ERROR(load_page(page));
   return {};
 }
 
-// What a buffer held. The pool may be smaller now; then it goes into a bucket's tail no more, so
-// all pools are at least as large as the one that wrote it.
+// What a buffer held. The pool may be smaller now; then some of it is flushed at once.
 base::Status Store::load_page(std::string_view bytes) {
   std::uint64_t slot = 0;
   std::uint64_t records = 0;
@@ -376,12 +392,7 @@ base::Status Store::load_page(std::string_view bytes) {
       return base::fail(ErrorCode::kCorrupt, "a record in {} cannot be read",
                         path_of("checkpoint", number_));
     }
-    const auto at = static_cast<Slot>(slot);
-    if (!buffers_.has_room(at, encoded_size(record))) {
-      return base::fail(ErrorCode::kInvalid, "the pool of {} pages is smaller than it was",
-                        buffers_.pages_total());
-    }
-    buffers_.append(at, record);
+    RETURN_IF_ERROR(append(static_cast<Slot>(slot), record));
   }
   return {};
 }
@@ -403,6 +414,11 @@ base::Status Store::load_out(const OpenBucket& bucket, Replay& replay) {
 }
 
 base::Status Store::replay_log(std::uint64_t size) {
+  if (!options_.has_index) {
+    const auto redo_one = [this](const Operation& operation) { return redo_basic(operation); };
+    ASSIGN_OR_RETURN(log_, OperationLog::replay(files_, path_of("log", number_), size, redo_one));
+    return {};
+  }
   Replay replay;
   {
     OpenBucket aside;

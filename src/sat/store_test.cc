@@ -444,6 +444,33 @@ TEST_P(Stores, LoseNothingThatWasCommittedWhereverThePowerIsCut) {
   }
 }
 
+TEST(Store, ComesBackWithASmallerPool) {
+  env::MemoryFileSystem files;
+  StoreOptions options;
+  options.layout = TimeLayout::uniform(Duration::minutes(1), 100).value();
+  options.body_bytes_max = 1000;
+  auto store = Store::open(files, "/store", options, "", kStart).value();
+  for (int n = 0; n < 500; ++n) {
+    ASSERT_TRUE(store->add({}, 0, std::string(100, 'x'), kStart + Duration::minutes(n % 50)));
+  }
+  EXPECT_FALSE(store->add({}, 0, std::string(1001, 'x'), kStart));
+  store->request_checkpoint();
+  const std::string position = store->commit().value();
+  EXPECT_EQ(store->counts().flushes, 0U);
+  options.pool_bytes = 4096;
+  store = Store::open(files, "/store", options, position, kStart).value();
+  EXPECT_GT(store->counts().flushes, 0U);
+  std::size_t found = 0;
+  for (;;) {
+    const auto due = store->next_due(kStart + Duration::hours(1)).value();
+    if (!due) break;
+    EXPECT_EQ(due->record.body, std::string(100, 'x'));
+    ASSERT_TRUE(store->remove(due->record.seq));
+    ++found;
+  }
+  EXPECT_EQ(found, 500U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Stores, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(kind.param.name); });
 

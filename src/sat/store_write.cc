@@ -9,7 +9,7 @@ namespace meguri::sat {
 base::Status Store::put(Record record) {
   const Slot slot = layout_.slot_of(front_.place(record.due.instant()));
   RETURN_IF_ERROR(append(slot, record));
-  index_.move(record.seq, slot, record.generation);
+  if (options_.has_index) index_.move(record.seq, slot, record.generation);
   return {};
 }
 
@@ -24,6 +24,10 @@ base::Status Store::append(Slot slot, const Record& record) {
 }
 
 base::Status Store::make_room(Slot slot, std::size_t bytes) {
+  if (bytes > buffers_.pages_total() * buffers_.page_bytes()) {
+    return base::fail(base::ErrorCode::kInvalid, "a record of {} bytes is more than the pool",
+                      bytes);
+  }
   while (!buffers_.has_room(slot, bytes)) {
     ASSIGN_OR_RETURN(const bool has_freed, flush_by_rule());
     CHECK(has_freed, "the pool is empty, and no buffer has a page");
