@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/command_line.h"
-#include "app/large_pages.h"
 #include "app/output.h"
 #include "bench/benches.h"
 #include "bench/report.h"
@@ -104,7 +103,6 @@ int run_program(std::vector<std::string> words) {
 }  // namespace meguri::bench
 
 int main(int argc, char** argv) {
-  meguri::app::use_large_pages();
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return meguri::bench::run_program({argv + 1, argv + argc});

@@ -3,11 +3,9 @@
 #include <exception>
 
 #include "app/command_line.h"
-#include "app/large_pages.h"
 #include "app/program.h"
 
 int main(int argc, char** argv) {
-  meguri::app::use_large_pages();
   // A reader that goes away is an error of write(), which Output understands, not a death.
   std::signal(SIGPIPE, SIG_IGN);
   try {

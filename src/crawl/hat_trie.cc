@@ -49,7 +49,7 @@ HatTrie::Ref::Ref(Branch* branch, Kind kind) : tagged_(reinterpret_cast<char*>(b
 HatTrie::Ref::Ref(Chain* chain) : tagged_(reinterpret_cast<char*>(chain) + kChain) {}
 HatTrie::Ref::Ref(SuffixBlock* block)
     : tagged_(reinterpret_cast<char*>(block) + kBlock + block->bucket_bits()) {
-  static_assert(kBlock + SuffixBlock::kBucketBitsMax < __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  static_assert(kBlock + SuffixBlock::kBucketBitsMax < BlockPool::kAlignment);
 }
 
 HatTrie::Branch* HatTrie::Ref::branch() const { return reinterpret_cast<Branch*>(tagged_ - tag()); }
@@ -71,21 +71,19 @@ std::size_t common_length(std::string_view a, std::string_view b) {
 }  // namespace
 
 void HatTrie::swap(HatTrie& other) noexcept {
+  pool_.swap(other.pool_);
   std::swap(root_, other.root_);
   std::swap(size_, other.size_);
-  std::swap(memory_bytes_, other.memory_bytes_);
 }
 
 HatTrie::Ref HatTrie::make_branch(bool narrow) {
-  memory_bytes_ += allocated_bytes(Branch::bytes_of(narrow));
-  auto* const branch = new (::operator new(Branch::bytes_of(narrow))) Branch;
+  auto* const branch = new (pool_.take(Branch::bytes_of(narrow))) Branch;
   std::uninitialized_fill_n(branch->children(), Branch::width(narrow), Ref());
   return {branch, narrow ? Ref::kNarrow : Ref::kWide};
 }
 
 HatTrie::Ref HatTrie::make_chain(std::string_view bytes, Ref child) {
-  memory_bytes_ += allocated_bytes(Chain::bytes_of(bytes.size()));
-  auto* const chain = new (::operator new(Chain::bytes_of(bytes.size()))) Chain;
+  auto* const chain = new (pool_.take(Chain::bytes_of(bytes.size()))) Chain;
   chain->length = static_cast<std::uint16_t>(bytes.size());
   chain->child = child;
   std::ranges::copy(bytes, chain->bytes());
@@ -94,41 +92,24 @@ HatTrie::Ref HatTrie::make_chain(std::string_view bytes, Ref child) {
 
 // `block` may be none yet.
 HatTrie::Ref HatTrie::insert(Ref block, std::string_view suffix, std::uint32_t value) {
-  SuffixBlock* at = block ? block.block() : SuffixBlock::make();
-  if (block) memory_bytes_ -= at->memory_bytes();
-  at = SuffixBlock::insert(at, suffix, value);
-  memory_bytes_ += at->memory_bytes();
-  return Ref(at);
+  SuffixBlock* const at = block ? block.block() : SuffixBlock::make(pool_);
+  return Ref(SuffixBlock::insert(pool_, at, suffix, value));
 }
 
 void HatTrie::free_node(Ref node) {
   if (node.is_block()) {
-    memory_bytes_ -= node.block()->memory_bytes();
-    SuffixBlock::free(node.block());
+    SuffixBlock::free(pool_, node.block());
   } else if (node.is_branch()) {
-    memory_bytes_ -= allocated_bytes(Branch::bytes_of(node.is_narrow()));
-    ::operator delete(node.branch());
+    pool_.give_back(reinterpret_cast<char*>(node.branch()), Branch::bytes_of(node.is_narrow()));
   } else {
-    memory_bytes_ -= allocated_bytes(Chain::bytes_of(node.chain()->length));
-    ::operator delete(node.chain());
+    Chain* const chain = node.chain();
+    pool_.give_back(reinterpret_cast<char*>(chain), Chain::bytes_of(chain->length));
   }
-}
-
-void HatTrie::free_tree(Ref node) {
-  if (!node) return;
-  if (node.is_branch()) {
-    for (std::size_t i = 0; i < Branch::width(node.is_narrow()); ++i) {
-      free_tree(node.branch()->children()[i]);
-    }
-  } else if (!node.is_block()) {
-    free_tree(node.chain()->child);
-  }
-  free_node(node);
 }
 
 void HatTrie::clear() {
-  free_tree(std::exchange(root_, Ref()));
-  size_ = 0;
+  HatTrie empty;
+  swap(empty);
 }
 
 std::optional<std::uint32_t> HatTrie::get(std::string_view key) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "crawl/block_pool.h"
 #include "crawl/suffix_block.h"
 
 namespace meguri::crawl {
@@ -36,7 +37,7 @@ class HatTrie {
   }
   HatTrie(const HatTrie&) = delete;
   HatTrie& operator=(const HatTrie&) = delete;
-  ~HatTrie() { clear(); }
+  ~HatTrie() = default;  // all its memory is the pool's
 
   // True: the key is new. Requires key.size() <= kKeyBytesMax.
   bool put(std::string_view key, std::uint32_t value);
@@ -50,8 +51,9 @@ class HatTrie {
   void for_each(const Visit& visit) const { for_each({}, visit); }
 
   std::size_t size() const { return size_; }
-  // All that it has from malloc, with what malloc adds.
-  std::size_t memory_bytes() const { return memory_bytes_; }
+  // All that it has from the system, also what is free of it.
+  std::size_t memory_bytes() const { return pool_.memory_bytes(); }
+  std::size_t used_bytes() const { return pool_.used_bytes(); }
 
   // All of it as bytes with a checksum, keys in order, each without what it shares with the one
   // before it; and back. kCorrupt for anything that encode() does not make.
@@ -94,7 +96,6 @@ class HatTrie {
   Ref make_chain(std::string_view bytes, Ref child);
   Ref insert(Ref block, std::string_view suffix, std::uint32_t value);
   void free_node(Ref node);
-  void free_tree(Ref node);
 
   Ref& child_of(Ref& slot, unsigned char byte);
   Ref split(Ref chain, std::size_t at);
@@ -104,9 +105,9 @@ class HatTrie {
   static bool walk_block(const SuffixBlock& block, std::string& path, std::string_view prefix,
                          const Visit& visit);
 
+  BlockPool pool_;
   Ref root_;
   std::size_t size_ = 0;
-  std::size_t memory_bytes_ = 0;
 };
 
 }  // namespace meguri::crawl

@@ -13,24 +13,26 @@ constexpr std::size_t kBucketEntriesMax = 4;  // on average; half of that after 
 
 }  // namespace
 
-SuffixBlock* SuffixBlock::make() { return allocate(0, 0); }
+SuffixBlock* SuffixBlock::make(BlockPool& pool) { return allocate(pool, 0, 0); }
 
-void SuffixBlock::free(SuffixBlock* block) { ::operator delete(block); }
-
-// Rounds the capacity up to what malloc gives anyway.
-SuffixBlock* SuffixBlock::allocate(std::size_t bucket_bits, std::size_t capacity) {
-  const std::size_t starts = (std::size_t{1} << bucket_bits) + 1;
-  const std::size_t fixed = sizeof(SuffixBlock) + starts * sizeof(std::uint16_t);
-  const std::size_t bytes = allocated_bytes(fixed + capacity) - 8;
-  auto* const block = new (::operator new(bytes)) SuffixBlock;
-  block->bucket_bits_ = static_cast<std::uint8_t>(bucket_bits);
-  block->capacity_ = static_cast<std::uint16_t>(std::min<std::size_t>(bytes - fixed, 0xffff));
-  std::fill_n(block->starts(), starts, std::uint16_t{0});
-  return block;
+void SuffixBlock::free(BlockPool& pool, SuffixBlock* block) {
+  const std::size_t bytes = fixed_bytes(block->bucket_bits_) + block->capacity_;
+  pool.give_back(reinterpret_cast<char*>(block), bytes);
 }
 
-std::size_t SuffixBlock::memory_bytes() const {
-  return allocated_bytes(sizeof(*this) + (buckets() + 1) * sizeof(std::uint16_t) + capacity_);
+std::size_t SuffixBlock::fixed_bytes(std::size_t bucket_bits) {
+  return sizeof(SuffixBlock) + ((std::size_t{1} << bucket_bits) + 1) * sizeof(std::uint16_t);
+}
+
+// The capacity is what the pool gives anyway.
+SuffixBlock* SuffixBlock::allocate(BlockPool& pool, std::size_t bucket_bits, std::size_t capacity) {
+  const std::size_t fixed = fixed_bytes(bucket_bits);
+  const std::size_t bytes = BlockPool::size_for(fixed + capacity);
+  auto* const block = new (pool.take(bytes)) SuffixBlock;
+  block->bucket_bits_ = static_cast<std::uint8_t>(bucket_bits);
+  block->capacity_ = static_cast<std::uint16_t>(bytes - fixed);
+  std::fill_n(block->starts(), (std::size_t{1} << bucket_bits) + 1, std::uint16_t{0});
+  return block;
 }
 
 std::size_t SuffixBlock::entry_bytes(std::string_view suffix) {
@@ -68,22 +70,23 @@ bool SuffixBlock::set(std::string_view suffix, std::uint32_t value) {
   return true;
 }
 
-SuffixBlock* SuffixBlock::insert(SuffixBlock* block, std::string_view suffix, std::uint32_t value) {
+SuffixBlock* SuffixBlock::insert(BlockPool& pool, SuffixBlock* block, std::string_view suffix,
+                                 std::uint32_t value) {
   const std::size_t needed = block->used_ + entry_bytes(suffix);
   const bool crowded = block->count_ >= kBucketEntriesMax << block->bucket_bits_;
   if (crowded || needed > block->capacity_) {
     const std::size_t bits = block->bucket_bits_ + (crowded ? 1U : 0U);
-    SuffixBlock* const larger = rebuilt(*block, bits, needed + needed / 16);
-    free(block);
+    SuffixBlock* const larger = rebuilt(pool, *block, bits, needed + needed / 16);
+    free(pool, block);
     block = larger;
   }
   block->insert_here(suffix, value);
   return block;
 }
 
-SuffixBlock* SuffixBlock::rebuilt(const SuffixBlock& block, std::size_t bucket_bits,
-                                  std::size_t capacity) {
-  SuffixBlock* const made = allocate(bucket_bits, capacity);
+SuffixBlock* SuffixBlock::rebuilt(BlockPool& pool, const SuffixBlock& block,
+                                  std::size_t bucket_bits, std::size_t capacity) {
+  SuffixBlock* const made = allocate(pool, bucket_bits, capacity);
   if (bucket_bits == block.bucket_bits_) {
     std::copy_n(block.starts(), block.buckets() + 1, made->starts());
     std::copy_n(block.entries(), block.used_, made->entries());

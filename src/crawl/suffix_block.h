@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "crawl/block_pool.h"
+
 namespace meguri::crawl {
 
 // An array hash: the entries of one bucket stand one after another, about three of them, so a
@@ -17,7 +19,7 @@ namespace meguri::crawl {
 //   starts   2 bytes for each bucket and one for the end, from the first entry on
 //   entries  length (1 byte, or 255 and 2 bytes), suffix, value (4 bytes)
 //
-// Owned by the trie, which keeps count of their memory. Thread-compatible.
+// Owned by the trie, in whose pool they are. Thread-compatible.
 class SuffixBlock {
  public:
   static constexpr std::size_t kEntriesMax = 384;
@@ -25,12 +27,10 @@ class SuffixBlock {
   static constexpr std::size_t kBytesMax =
       std::size_t{32} * 1024;  // of entries; one more must fit 16 bits
 
-  static SuffixBlock* make();
-  static void free(SuffixBlock* block);
+  static SuffixBlock* make(BlockPool& pool);
+  static void free(BlockPool& pool, SuffixBlock* block);
 
   std::size_t count() const { return count_; }
-  // What malloc takes for it.
-  std::size_t memory_bytes() const;
 
   std::optional<std::uint32_t> find(std::string_view suffix) const {
     return find(suffix, bucket_bits_);
@@ -45,7 +45,8 @@ class SuffixBlock {
     return count_ < kEntriesMax && used_ + entry_bytes(suffix) <= kBytesMax;
   }
   // Requires room and that the suffix is not there. Returns the block, which may have moved.
-  static SuffixBlock* insert(SuffixBlock* block, std::string_view suffix, std::uint32_t value);
+  static SuffixBlock* insert(BlockPool& pool, SuffixBlock* block, std::string_view suffix,
+                             std::uint32_t value);
   bool erase(std::string_view suffix);
 
   // In no order. The suffixes die with the next change.
@@ -61,8 +62,9 @@ class SuffixBlock {
 
  private:
   static std::size_t entry_bytes(std::string_view suffix);
-  static SuffixBlock* allocate(std::size_t bucket_bits, std::size_t capacity);
-  static SuffixBlock* rebuilt(const SuffixBlock& block, std::size_t bucket_bits,
+  static std::size_t fixed_bytes(std::size_t bucket_bits);  // before the entries
+  static SuffixBlock* allocate(BlockPool& pool, std::size_t bucket_bits, std::size_t capacity);
+  static SuffixBlock* rebuilt(BlockPool& pool, const SuffixBlock& block, std::size_t bucket_bits,
                               std::size_t capacity);
 
   static std::string_view take_suffix(const char*& at) {
@@ -102,10 +104,5 @@ class SuffixBlock {
   std::uint16_t used_ = 0;      // bytes of entries
   std::uint16_t capacity_ = 0;  // bytes that entries may take here
 };
-
-// What malloc takes for so many bytes: a header, and rounded up to 16.
-constexpr std::size_t allocated_bytes(std::size_t bytes) {
-  return (bytes + 8 + 15) / 16 * 16 < 32 ? 32 : (bytes + 8 + 15) / 16 * 16;
-}
 
 }  // namespace meguri::crawl
