@@ -46,6 +46,7 @@ std::unique_ptr<Command> make_pause_command();
 std::unique_ptr<Command> make_resume_command();
 std::unique_ptr<Command> make_robots_command();
 std::unique_ptr<Command> make_status_command();
+std::unique_ptr<Command> make_store_command();
 std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_virtual_web_command();
 std::unique_ptr<Command> make_why_command();

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "sat/block_kinds.h"
 #include "sat/log_file.h"
 
 namespace meguri::sat {
 
 namespace {
 
-constexpr env::BlockKind kKind = env::block_kind("MGKL");
 constexpr std::size_t kEntryBytes = 8 + 8 + 4;
 constexpr std::size_t kPendingBytes = std::size_t{16} << 10U;
 
@@ -36,7 +36,7 @@ base::Result<std::unique_ptr<IdLog>> IdLog::replay(
     }
     return true;
   };
-  ASSIGN_OR_RETURN(auto file, reopen_log(files, path, kKind, size, use));
+  ASSIGN_OR_RETURN(auto file, reopen_log(files, path, kIdLogKind, size, use));
   traffic.read_bytes += size;
   return std::unique_ptr<IdLog>(new IdLog(std::move(file), traffic));
 }
@@ -51,7 +51,7 @@ base::Status IdLog::add(const KnownId& known) {
 base::Status IdLog::write_pending() {
   if (pending_.empty()) return {};
   const auto count = static_cast<std::uint32_t>(pending_.payload().size() / kEntryBytes);
-  RETURN_IF_ERROR(file_->append(pending_.seal(kKind, count, file_->size())));
+  RETURN_IF_ERROR(file_->append(pending_.seal(kIdLogKind, count, file_->size())));
   traffic_->written_bytes += pending_.size();
   pending_.clear();
   return {};

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "sat/block_kinds.h"
 
 namespace meguri::sat {
 
@@ -15,8 +16,6 @@ using base::ErrorCode;
 
 namespace {
 
-constexpr env::BlockKind kKind = env::block_kind("MGKR");
-constexpr env::BlockKind kIndexKind = env::block_kind("MGKX");
 constexpr std::uint64_t kReadBytes = std::uint64_t{32} << 10U;  // about; whole blocks
 constexpr std::size_t kPendingBytes = std::size_t{32} << 10U;
 constexpr std::size_t kPartBytes = std::size_t{32} << 10U;
@@ -96,7 +95,7 @@ std::unexpected<base::Error> IdRun::damaged(std::uint64_t at, std::string_view w
 base::Status IdRun::read_index_part(std::uint64_t& at, std::uint64_t& part, env::Block& block,
                                     env::BlockView& view) const {
   ASSIGN_OR_RETURN(const env::BlockState state,
-                   block.read(*file_, kIndexKind, at, mark_.size, view));
+                   block.read(*file_, kRunIndexKind, at, mark_.size, view));
   if (state != env::BlockState::kWhole) return damaged(at, env::describe(state));
   if (view.number != block_number(mark_.number, part)) {
     return damaged(at, "the block belongs elsewhere");
@@ -184,7 +183,7 @@ base::Result<RunBlock> IdRun::block_in(std::string_view bytes, std::uint64_t fir
   const std::uint64_t size = offset_of(block + 1) - at;
   env::BlockView view;
   const env::BlockState state =
-      env::read_block(bytes.substr(at - offset_of(first), size), kKind, view);
+      env::read_block(bytes.substr(at - offset_of(first), size), kRunKind, view);
   if (state != env::BlockState::kWhole) return damaged(at, env::describe(state));
   if (view.number != block_number(mark_.number, block) || bytes_of_block(view.count) != size ||
       view.payload.size() != view.count * RunBlock::kIdBytes) {
@@ -329,7 +328,7 @@ void IdRunWriter::end_block() {
   for (const KnownId& known : ids_) out = store(known.id.high, out);
   for (const KnownId& known : ids_) out = store(known.id.low, out);
   for (const KnownId& known : ids_) out = store(known.seq, out);
-  pending_ += block_.seal(kKind, static_cast<std::uint32_t>(ids_.size()),
+  pending_ += block_.seal(kRunKind, static_cast<std::uint32_t>(ids_.size()),
                           block_number(mark_.number, firsts_.size()));
   firsts_.push_back(ids_.front().id);
   ids_.clear();
@@ -345,7 +344,7 @@ base::Status IdRunWriter::write_pending() {
 }
 
 base::Status IdRunWriter::write_index_part(std::uint32_t count, env::Block& block) {
-  pending_ += block.seal(kIndexKind, count, block_number(mark_.number, parts_));
+  pending_ += block.seal(kRunIndexKind, count, block_number(mark_.number, parts_));
   ++parts_;
   block.clear();
   return write_pending();

@@ -113,6 +113,7 @@ class IdRun {
  private:
   friend class IdRunCursor;
   friend class IdRunWriter;
+  friend class KnownIdsInspector;
 
   using Wanted = LookupScratch::Wanted;
 

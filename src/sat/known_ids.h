@@ -68,6 +68,15 @@ struct KnownIdsMemory {
   std::size_t besides_cache() const { return runs + fresh + batch + buffers; }
 };
 
+// What KnownIds::commit() returns: "NUMBER LOGSIZE".
+struct KnownIdsPosition {
+  std::uint64_t number = 0;    // of the manifest, and of its log
+  std::uint64_t log_size = 0;  // that counts
+
+  static base::Result<KnownIdsPosition> parse(std::string_view text);
+  std::string to_string() const;
+};
+
 // What commit() acknowledged is there after any crash; questions that wait are not. A failed write
 // leaves it unusable until it is opened again. An answer is right when it is given: who asks twice
 // and adds after the first answer is told so by the second. Thread-compatible.
@@ -106,6 +115,8 @@ class KnownIds {
   KnownIdsMemory memory() const;
 
  private:
+  friend class KnownIdsInspector;
+
   struct Waiting {
     base::Id id;
     std::uint64_t tag = 0;
@@ -143,6 +154,8 @@ class KnownIds {
   base::Status remove_old_files() const;
   base::Status remove_other_runs() const;
   base::Status restore(std::uint64_t log_size);
+  // The runs that a manifest names; nullopt: it is none, or of a version that is not known.
+  static std::optional<std::vector<RunMark>> decode_manifest(std::string_view payload);
   base::Status read_manifest();
   base::Status write_manifest();
   base::Result<std::string> do_commit();

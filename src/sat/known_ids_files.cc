@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "env/block_file.h"
+#include "sat/block_kinds.h"
 #include "sat/known_ids.h"
 
 namespace meguri::sat {
@@ -14,7 +15,6 @@ using base::ErrorCode;
 
 namespace {
 
-constexpr env::BlockKind kKind = env::block_kind("MGKM");
 constexpr std::uint64_t kVersion = 1;
 
 bool take_mark(std::string_view& bytes, RunMark& mark) {
@@ -31,6 +31,21 @@ bool take_mark(std::string_view& bytes, RunMark& mark) {
 
 }  // namespace
 
+base::Result<KnownIdsPosition> KnownIdsPosition::parse(std::string_view text) {
+  KnownIdsPosition position;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, position.number);
+  const auto second =
+      first.ptr == end ? first : std::from_chars(first.ptr + 1, end, position.log_size);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ' ||
+      second.ec != std::errc() || second.ptr != end || position.number == 0) {
+    return base::fail(ErrorCode::kCorrupt, "\"{}\" is no position of known ids", text);
+  }
+  return position;
+}
+
+std::string KnownIdsPosition::to_string() const { return fmt::format("{} {}", number, log_size); }
+
 std::string KnownIds::path_of(std::string_view what, std::uint64_t number) const {
   return fmt::format("{}/{}-{:08}", dir_, what, number);
 }
@@ -39,21 +54,13 @@ base::Result<std::unique_ptr<KnownIds>> KnownIds::open(env::FileSystem& files, s
                                                        const KnownIdsOptions& options,
                                                        std::string_view position) {
   RETURN_IF_ERROR(files.make_dirs(dir));
-  std::uint64_t number = 0;
-  std::uint64_t log_size = 0;
+  KnownIdsPosition from;
   if (!position.empty()) {
-    // "NUMBER LOGSIZE"
-    const char* end = position.data() + position.size();
-    const auto first = std::from_chars(position.data(), end, number);
-    const auto second = first.ptr == end ? first : std::from_chars(first.ptr + 1, end, log_size);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ' ||
-        second.ec != std::errc() || second.ptr != end || number == 0) {
-      return base::fail(ErrorCode::kCorrupt, "\"{}\" is no position of known ids", position);
-    }
+    ASSIGN_OR_RETURN(from, KnownIdsPosition::parse(position));
   }
   std::unique_ptr<KnownIds> known(new KnownIds(files, std::move(dir), options));
-  known->number_ = number;
-  RETURN_IF_ERROR(known->restore(log_size));
+  known->number_ = from.number;
+  RETURN_IF_ERROR(known->restore(from.log_size));
   return known;
 }
 
@@ -95,6 +102,16 @@ base::Status KnownIds::remove_other_runs() const {
 
 // --- The manifest.
 
+std::optional<std::vector<RunMark>> KnownIds::decode_manifest(std::string_view payload) {
+  std::uint64_t version = 0;
+  if (!take_varint(payload, version) || version != kVersion) return std::nullopt;
+  std::vector<RunMark> marks;
+  while (!payload.empty()) {
+    if (!take_mark(payload, marks.emplace_back())) return std::nullopt;
+  }
+  return marks;
+}
+
 base::Status KnownIds::read_manifest() {
   const std::string path = path_of("manifest", number_);
   ASSIGN_OR_RETURN(const std::string bytes, env::read_file(files_, path));
@@ -102,15 +119,13 @@ base::Status KnownIds::read_manifest() {
     return base::fail(ErrorCode::kCorrupt, "{} is damaged: {}", path, why);
   };
   env::BlockView view;
-  const env::BlockState state = env::read_block(bytes, kKind, view);
+  const env::BlockState state = env::read_block(bytes, kManifestKind, view);
   if (state != env::BlockState::kWhole) return damaged(env::describe(state));
-  std::uint64_t version = 0;
-  if (view.number != number_ || !take_varint(view.payload, version) || version != kVersion) {
+  const auto marks = decode_manifest(view.payload);
+  if (view.number != number_ || !marks) {
     return damaged("it is another's, or of a version that is not known");
   }
-  while (!view.payload.empty()) {
-    RunMark mark;
-    if (!take_mark(view.payload, mark)) return damaged("it names no runs");
+  for (const RunMark& mark : *marks) {
     ASSIGN_OR_RETURN(auto run, IdRun::open(files_, dir_, mark, traffic_));
     runs_.push_back(std::move(run));
     next_run_ = std::max(next_run_, mark.number + 1);
@@ -134,7 +149,7 @@ base::Status KnownIds::write_manifest() {
   }
   ASSIGN_OR_RETURN(const auto file, files_.create(path_of("manifest", number)));
   RETURN_IF_ERROR(
-      file->append(block.seal(kKind, static_cast<std::uint32_t>(runs_.size()), number)));
+      file->append(block.seal(kManifestKind, static_cast<std::uint32_t>(runs_.size()), number)));
   RETURN_IF_ERROR(file->sync());
   traffic_.written_bytes += block.size();
   ASSIGN_OR_RETURN(log_, IdLog::create(files_, path_of("log", number), traffic_));
@@ -163,7 +178,7 @@ base::Result<std::string> KnownIds::do_commit() {
   ASSIGN_OR_RETURN(const std::uint64_t size, log_->commit());
   // So that the commit after the end of a merge has not all of it to wait for.
   if (merge_) RETURN_IF_ERROR(merge_->sync());
-  return fmt::format("{} {}", number_, size);
+  return KnownIdsPosition{number_, size}.to_string();
 }
 
 base::Status KnownIds::on_durable() {

@@ -3,13 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "sat/block_kinds.h"
 #include "sat/log_file.h"
 
 namespace meguri::sat {
 
 namespace {
-
-constexpr env::BlockKind kKind = env::block_kind("MGSO");
 
 void put_id(const base::Id& id, std::string& out) {
   char bytes[16];
@@ -110,7 +109,7 @@ base::Result<std::unique_ptr<OperationLog>> OperationLog::replay(
     }
     return true;
   };
-  ASSIGN_OR_RETURN(auto file, reopen_log(files, path, kKind, size, use));
+  ASSIGN_OR_RETURN(auto file, reopen_log(files, path, kOperationsKind, size, use));
   return std::unique_ptr<OperationLog>(new OperationLog(std::move(file)));
 }
 
@@ -156,7 +155,7 @@ void OperationLog::add(const Operation& operation) {
 
 base::Result<std::uint64_t> OperationLog::commit() {
   if (!pending_.empty()) {
-    RETURN_IF_ERROR(file_->append(pending_.seal(kKind, operations_, file_->size())));
+    RETURN_IF_ERROR(file_->append(pending_.seal(kOperationsKind, operations_, file_->size())));
     pending_.clear();
     operations_ = 0;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "sat/block_kinds.h"
 #include "sat/record.h"
 
 namespace meguri::sat {
@@ -13,7 +14,6 @@ using base::ErrorCode;
 
 namespace {
 
-constexpr env::BlockKind kKind = env::block_kind("MGSX");
 constexpr std::string_view kSuffix = ".seg";
 
 std::uint64_t end_of(const Extent& extent) {
@@ -132,7 +132,7 @@ base::Result<Extent> Segments::append(Slot slot, std::uint32_t records,
   fill(pending_);
   const std::size_t size = pending_.size() - at;
   CHECK(size < 0xffff'ffffU, "an extent has less than 4 GiB");
-  env::seal_block(pending_, at, kKind, records, slot);
+  env::seal_block(pending_, at, kSegmentKind, records, slot);
   Segment& segment = segments_[last_];
   const Extent extent{last_, static_cast<std::uint32_t>(size - kHeaderBytes), segment.size,
                       records};
@@ -169,7 +169,7 @@ base::Result<std::string_view> Segments::read(Slot slot, const Extent& extent,
   ASSIGN_OR_RETURN(const env::ReadableFile* file, reader_of(extent.segment));
   RETURN_IF_ERROR(file->read_at(extent.offset, kHeaderBytes + extent.bytes, buffer));
   env::BlockView view;
-  const env::BlockState state = env::read_block(*buffer, kKind, view);
+  const env::BlockState state = env::read_block(*buffer, kSegmentKind, view);
   const bool is_it = state == env::BlockState::kWhole && view.number == slot &&
                      view.payload.size() == extent.bytes;
   if (!is_it) {

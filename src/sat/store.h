@@ -134,6 +134,8 @@ class Store {
   std::size_t memory_bytes() const;
 
  private:
+  friend class StoreInspector;
+
   using Messages = std::unordered_map<Seq, std::vector<std::string>>;
 
   // A bucket that was opened, until none of its records is out.
@@ -220,6 +222,7 @@ class Store {
   base::Status write_checkpoint();
   std::string encode_state(std::string_view segments_state) const;
   base::Result<std::string> decode_state(std::string_view bytes);
+  static base::Result<TimeLayout> layout_in(std::string_view state);
   base::Status read_checkpoint();
   base::Status load_page(std::string_view bytes);
   std::vector<Extent> live_extents() const;

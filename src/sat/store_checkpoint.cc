@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/check.h"
 #include "env/block_file.h"
+#include "sat/block_kinds.h"
 #include "sat/store.h"
+#include "sat/store_position.h"
 
 namespace meguri::sat {
 
@@ -16,14 +17,6 @@ using base::Instant;
 
 namespace {
 
-constexpr env::BlockKind kKind = env::block_kind("MGSC");
-// Blocks of a checkpoint, by their number, in this order.
-enum Part : std::uint64_t {
-  kStatePart,
-  kIndexPart,
-  kPagePart,  // what a slot's buffer held: slot, records
-  kEndPart,
-};
 // Of a store with an index, and of one without.
 constexpr std::uint64_t kVersion = 1;
 constexpr std::uint64_t kBasicVersion = 2;
@@ -138,33 +131,26 @@ base::Result<std::unique_ptr<Store>> Store::open(env::FileSystem& files, std::st
     return base::fail(ErrorCode::kInvalid, "buckets are sorted for messages, which need an index");
   }
   RETURN_IF_ERROR(files.make_dirs(dir));
-  std::uint64_t number = 0;
-  std::uint64_t log_size = 0;
-  TimeLayout layout = options.layout;
+  StorePosition from;
+  from.layout = options.layout;
   if (!position.empty()) {
-    // "NUMBER LOGSIZE LAYOUT"
-    const char* end = position.data() + position.size();
-    const auto first = std::from_chars(position.data(), end, number);
-    const auto second = first.ptr == end ? first : std::from_chars(first.ptr + 1, end, log_size);
-    if (first.ec != std::errc() || second.ec != std::errc() || second.ptr == end) {
-      return base::fail(ErrorCode::kCorrupt, "\"{}\" is no position of a store", position);
-    }
-    ASSIGN_OR_RETURN(layout, TimeLayout::decode({second.ptr + 1, end}));
+    ASSIGN_OR_RETURN(from, StorePosition::parse(position));
   }
-  std::unique_ptr<Store> store(new Store(files, std::move(dir), options, std::move(layout),
+  std::unique_ptr<Store> store(new Store(files, std::move(dir), options, std::move(from.layout),
                                          position.empty() ? now : Instant()));
-  store->number_ = number;
-  RETURN_IF_ERROR(store->remove_files_except(number));
-  const std::string segments_dir = store->dir_ + "/segments";
+  store->number_ = from.number;
   if (position.empty()) {
-    ASSIGN_OR_RETURN(store->segments_,
-                     Segments::open(files, segments_dir, options.segment_bytes_max, "", {}));
+    RETURN_IF_ERROR(store->remove_files_except(0));
+    ASSIGN_OR_RETURN(store->segments_, Segments::open(files, store->dir_ + "/segments",
+                                                      options.segment_bytes_max, "", {}));
     ASSIGN_OR_RETURN(store->log_, OperationLog::create(files, store->path_of("log", 0)));
     RETURN_IF_ERROR(store->write_checkpoint());
     return store;
   }
+  // Nothing is removed before it is known that there is something to go on with.
   RETURN_IF_ERROR(store->read_checkpoint());
-  RETURN_IF_ERROR(store->replay_log(log_size));
+  RETURN_IF_ERROR(store->remove_files_except(from.number));
+  RETURN_IF_ERROR(store->replay_log(from.log_size));
   return store;
 }
 
@@ -193,7 +179,7 @@ base::Result<std::string> Store::commit() {
     RETURN_IF_ERROR(write_checkpoint());
   }
   ASSIGN_OR_RETURN(const std::uint64_t size, log_->commit());
-  return fmt::format("{} {} {}", number_, size, layout_.encode());
+  return StorePosition{number_, size, layout_}.to_string();
 }
 
 base::Status Store::on_durable() {
@@ -207,10 +193,10 @@ base::Status Store::write_checkpoint() {
   ASSIGN_OR_RETURN(const std::string segments_state, segments_->mark());
   ASSIGN_OR_RETURN(const auto file, files_.create(path_of("checkpoint", number)));
   env::Block block;
-  const auto write = [&](Part part, std::string_view bytes) {
+  const auto write = [&](CheckpointPart part, std::string_view bytes) {
     block.clear();
     block.out().append(bytes);
-    return file->append(block.seal(kKind, 1, part));
+    return file->append(block.seal(kCheckpointKind, 1, part));
   };
   RETURN_IF_ERROR(write(kStatePart, encode_state(segments_state)));
   for (std::size_t i = 0; i < index_.parts(); ++i) {
@@ -276,6 +262,14 @@ std::string Store::encode_state(std::string_view segments_state) const {
 }
 
 // --- And back.
+
+base::Result<TimeLayout> Store::layout_in(std::string_view state) {
+  Taker taker(state);
+  if (taker.number() != kVersion) {
+    return base::fail(ErrorCode::kCorrupt, "a checkpoint is of a version that is not known");
+  }
+  return TimeLayout::decode(taker.text());
+}
 
 // Returns the state of the segments.
 base::Result<std::string> Store::decode_state(std::string_view bytes) {
@@ -357,7 +351,8 @@ base::Status Store::read_checkpoint() {
   env::Block block;
   env::BlockView view;
   for (std::uint64_t at = 0; view.number != kEndPart; at += block.size()) {
-    ASSIGN_OR_RETURN(const env::BlockState state, block.read(*file, kKind, at, size, view));
+    ASSIGN_OR_RETURN(const env::BlockState state,
+                     block.read(*file, kCheckpointKind, at, size, view));
     if (state != env::BlockState::kWhole) {
       return base::fail(ErrorCode::kCorrupt, "{} is damaged at {}: {}", path, at,
                         env::describe(state));
