@@ -27,7 +27,7 @@ constexpr CommandEntry kCommands[] = {
     {"canon", "Print the canonical form and the SURT key of URLs",
      "meguri canon 'HTTP://www.Example.com:80/a/../b?#c'", make_canon_command},
     {"store", "Look into a state store, and check it",
-     "meguri store stat example/state/store", make_store_command},
+     "meguri store stat example", make_store_command},
     {"virtual-web", "Serve a web of its own, to crawl and to measure by",
      "meguri virtual-web --hosts 50 --pages 5000 --log access.log", make_virtual_web_command},
     {"bench", "Measure a part of the program on this machine", "meguri bench flow --quick",

@@ -1,6 +1,7 @@
 """`meguri crawl` from outside, on the virtual web: what it archives, stopped and killed."""
 
 import gzip
+import json
 import os
 import random
 import re
@@ -58,6 +59,15 @@ class Once(testing.TestCase):
         self.assertEqual(listed.returncode, 0, listed.stderr)
         return {line.split("\t")[0] for line in listed.stdout.splitlines()}
 
+    def check_store(self, visited):
+        """The state of the pages is whole, and has all of them."""
+        archive = os.path.join(self.folder, "archive")
+        checked = testing.run([MEGURI, "store", "check", archive])
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        stat = testing.run([MEGURI, "store", "stat", archive, "--json"])
+        self.assertEqual(stat.returncode, 0, stat.stderr)
+        self.assertGreaterEqual(json.loads(stat.stdout)["records"], visited)
+
     def test_captures_every_reachable_page_once_and_politely(self):
         log = os.path.join(self.folder, "access.log")
         with VirtualWeb(*WORLD, *STANDING, "--delay", "0", "--log", log) as web:
@@ -69,6 +79,7 @@ class Once(testing.TestCase):
         archived = self.archived()
         self.assertEqual(reachable - set(archived), set())
         self.assertEqual(set(archived.values()), {1})
+        self.check_store(len(archived))
         # The web's clock stands, and with it all gaps: only what was visited can be judged.
         check = testing.run(
             [MEGURI, "virtual-web", "check", *WORLD, "--log", log, "--once"]

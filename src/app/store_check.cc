@@ -52,7 +52,7 @@ void show(const sat::CheckReport& report, sat::FolderKind kind, Output& out) {
 }  // namespace
 
 void StoreCheck::declare(Options options) {
-  options.argument("DIR", dir_, "The folder of a state store, or of known ids");
+  options.argument("DIR", dir_, "An archive, or the folder of a state store or of known ids");
   options.option("--position", "TEXT", position_,
                  "Check it as it was committed there (default: the newest that is whole)");
   options.flag("--json", json_, "Print one JSON object");
@@ -60,6 +60,7 @@ void StoreCheck::declare(Options options) {
 
 base::Status StoreCheck::run(Output& out) {
   env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(dir_, store_folder(files, dir_));
   ASSIGN_OR_RETURN(const sat::FolderKind kind, sat::kind_of_folder(files, dir_));
   ASSIGN_OR_RETURN(const env::ScratchFolder folder, env::ScratchFolder::make("meguri-store"));
   const sat::Scratch scratch{files, folder.path()};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/store_tools.h"
+#include "crawl/registry_state.h"
 
 namespace meguri::app {
 namespace {
@@ -12,15 +13,14 @@ class StoreCommand final : public Command {
  public:
   void declare(Options options) override {
     stat_options_ = options.add_command("stat", "Say what is in it, when it is due, what it takes",
-                                        "meguri store stat example/state/store");
+                                        "meguri store stat example");
     stat_.declare(*stat_options_);
     check_options_ =
         options.add_command("check", "Read every block and look for every record; name all damage",
-                            "meguri store check example/state/store");
+                            "meguri store check example");
     check_.declare(*check_options_);
-    dump_options_ =
-        options.add_command("dump", "Print its records as lines of JSON",
-                            "meguri store dump example/state/store --due-before now --limit 10");
+    dump_options_ = options.add_command("dump", "Print its records as lines of JSON",
+                                        "meguri store dump example --due-before now --limit 10");
     dump_.declare(*dump_options_);
   }
 
@@ -42,6 +42,12 @@ class StoreCommand final : public Command {
 };
 
 }  // namespace
+
+base::Result<std::string> store_folder(env::FileSystem& files, const std::string& dir) {
+  const std::string pages = crawl::pages_dir(dir + "/state/registry") + "/records";
+  ASSIGN_OR_RETURN(const bool is_archive, files.exists(pages));
+  return is_archive ? pages : dir;
+}
 
 void print_notes(const std::vector<std::string>& notes) {
   Output errors(stderr);

@@ -60,7 +60,7 @@ struct StoreDump::Wanted {
 };
 
 void StoreDump::declare(Options options) {
-  options.argument("DIR", dir_, "The folder of a state store, or of known ids");
+  options.argument("DIR", dir_, "An archive, or the folder of a state store or of known ids");
   options.option("--due-before", "TIME", due_before_, "Only records due before then");
   options.option("--limit", "N", limit_, "So many at most");
   options.option("--id", "HEX", id_, "Only records with this id, of 32 hexadecimal digits");
@@ -92,6 +92,7 @@ base::Result<StoreDump::Wanted> StoreDump::read_wanted() const {
 base::Status StoreDump::run(Output& out) {
   env::PosixFileSystem files;
   ASSIGN_OR_RETURN(const Wanted wanted, read_wanted());
+  ASSIGN_OR_RETURN(dir_, store_folder(files, dir_));
   ASSIGN_OR_RETURN(const sat::FolderKind kind, sat::kind_of_folder(files, dir_));
   ASSIGN_OR_RETURN(const env::ScratchFolder folder, env::ScratchFolder::make("meguri-store"));
   const sat::Scratch scratch{files, folder.path()};

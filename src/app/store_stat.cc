@@ -142,7 +142,7 @@ void show(const sat::StoreInspector& inspector, const sat::StoreFigures& figures
 }  // namespace
 
 void StoreStat::declare(Options options) {
-  options.argument("DIR", dir_, "The folder of a state store, or of known ids");
+  options.argument("DIR", dir_, "An archive, or the folder of a state store or of known ids");
   options.option("--at", "TIME", at_,
                  "Count from then what is due (default: how far the store has come)");
   options.option("--position", "TEXT", position_,
@@ -152,6 +152,7 @@ void StoreStat::declare(Options options) {
 
 base::Status StoreStat::run(Output& out) {
   env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(dir_, store_folder(files, dir_));
   ASSIGN_OR_RETURN(const sat::FolderKind kind, sat::kind_of_folder(files, dir_));
   ASSIGN_OR_RETURN(const env::ScratchFolder folder, env::ScratchFolder::make("meguri-store"));
   const sat::Scratch scratch{files, folder.path()};

@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "env/file_system.h"
 #include "sat/folder_scan.h"
 
 namespace meguri::app {
@@ -59,6 +60,9 @@ class StoreDump final : public Command {
   std::string id_;
   bool json_ = false;
 };
+
+// An archive stands for the records of its pages; anything else for itself.
+base::Result<std::string> store_folder(env::FileSystem& files, const std::string& dir);
 
 // Tells on stderr what a crash or damage made the tool leave out.
 void print_notes(const std::vector<std::string>& notes);
