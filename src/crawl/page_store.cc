@@ -58,7 +58,8 @@ std::string_view PageStore::encode(const PageRecord& record) {
 
 // --- Which pages are known.
 
-PageStore::Answer PageStore::ask(const base::Id& id, const Candidate& candidate) {
+base::Result<PageStore::Answer> PageStore::ask(const base::Id& id, const Candidate& candidate,
+                                               base::Instant now) {
   if (is_out(id)) return Answer::kKnown;
   const PageKey key = page_key_of(id);
   if (const auto waiting = candidates_->find(key)) {
@@ -68,7 +69,9 @@ PageStore::Answer PageStore::ask(const base::Id& id, const Candidate& candidate)
     if (!is_nearer(candidate, known)) return Answer::kLater;
   } else {
     if (const auto answer = store_->known().ask(id, next_tag_)) {
-      return answer->is_known ? Answer::kKnown : Answer::kNew;
+      if (!answer->is_known) return Answer::kNew;
+      RETURN_IF_ERROR(offer(id, answer->seq, candidate, now));
+      return Answer::kKnown;
     }
     asked_.emplace(next_tag_++, id);
   }
@@ -78,6 +81,15 @@ PageStore::Answer PageStore::ask(const base::Id& id, const Candidate& candidate)
   return Answer::kLater;
 }
 
+// Of a page that is out its owner knows.
+base::Status PageStore::offer(const base::Id& id, sat::Seq seq, const Candidate& candidate,
+                              base::Instant now) {
+  if (is_out(id) || !store_->store().is_due(seq, now)) return {};
+  encoded_.clear();
+  flow::Codec<Candidate>::encode(candidate, encoded_);
+  return store_->store().send(seq, encoded_);
+}
+
 // A candidate that was kept before a restart: whatever the answer is, next_decision() brings it.
 void PageStore::begin_asking(const base::Id& id) {
   asked_.emplace(next_tag_, id);
@@ -85,7 +97,7 @@ void PageStore::begin_asking(const base::Id& id) {
   ++next_tag_;
 }
 
-base::Result<std::optional<PageStore::Decision>> PageStore::next_decision() {
+base::Result<std::optional<PageStore::Decision>> PageStore::next_decision(base::Instant now) {
   std::optional<sat::IdAnswer> answer;
   if (!answered_.empty()) {
     answer = answered_.back();
@@ -102,6 +114,9 @@ base::Result<std::optional<PageStore::Decision>> PageStore::next_decision() {
   CHECK(kept && flow::Codec<Candidate>::decode(*kept, decision.candidate),
         "a candidate was kept that is none");
   candidates_->erase(key);
+  if (decision.is_known) {
+    RETURN_IF_ERROR(offer(decision.id, answer->seq, decision.candidate, now));
+  }
   return decision;
 }
 
@@ -182,14 +197,6 @@ base::Status PageStore::reschedule(const base::Id& id, const PageRecord& record,
   sat::Record before = found.mapped().record;
   before.body = found.mapped().body;
   return store_->store().reschedule(before, kSchema, encode(record), due);
-}
-
-base::Status PageStore::offer(const base::Id& id, const Candidate& candidate, base::Instant now) {
-  ASSIGN_OR_RETURN(const auto seq, store_->known().find(id));
-  if (!seq || !store_->store().is_due(*seq, now)) return {};
-  encoded_.clear();
-  flow::Codec<Candidate>::encode(candidate, encoded_);
-  return store_->store().send(*seq, encoded_);
 }
 
 base::Result<std::optional<PageRecord>> PageStore::find(const base::Id& id) {

@@ -43,14 +43,15 @@ class PageStore {
     bool is_known = false;
   };
 
-  // kLater: next_decision() will say.
-  Answer ask(const base::Id& id, const Candidate& candidate);
+  // kLater: next_decision() will say. A known page that is due, and not out, will know what it was
+  // offered as.
+  base::Result<Answer> ask(const base::Id& id, const Candidate& candidate, base::Instant now);
   // Candidates that have no answer yet.
   std::size_t undecided() const { return asked_.size(); }
   bool has_decisions() const { return !answered_.empty() || store_->known().has_full_batch(); }
   // next_decision() decides all of them, be they few or many.
   void settle() { store_->known().settle(); }
-  base::Result<std::optional<Decision>> next_decision();
+  base::Result<std::optional<Decision>> next_decision(base::Instant now);
 
   // --- Pages, all of which must not be known before.
   base::Status add(const base::Id& id, const PageRecord& record, base::Instant due);
@@ -75,8 +76,6 @@ class PageStore {
   base::Status reschedule(const base::Id& id, const PageRecord& record, base::Instant due);
 
   // --- Any page.
-  // A known page was offered again. One that is due, and not out, will know of it.
-  base::Status offer(const base::Id& id, const Candidate& candidate, base::Instant now);
   base::Result<std::optional<PageRecord>> find(const base::Id& id);
 
   base::Result<std::string> commit(flow::EpochId epoch);
@@ -94,6 +93,8 @@ class PageStore {
   base::Result<PageRecord> decode(const base::Id& id, std::string_view body) const;
   std::string_view encode(const PageRecord& record);
   void begin_asking(const base::Id& id);
+  base::Status offer(const base::Id& id, sat::Seq seq, const Candidate& candidate,
+                     base::Instant now);
 
   std::unique_ptr<sat::IdStore> store_;
   std::unordered_map<base::Id, Out, IdHash> out_;

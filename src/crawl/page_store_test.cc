@@ -114,14 +114,15 @@ class Work {
     EXPECT_NE(page, known_.end()) << n;
     if (page == known_.end() || page->second.is_out) return {};
     page->second.least = std::min(page->second.least, candidate.depth);
-    return pages_->offer(page_id_of(candidate.url), candidate, now_);
+    return {};
   }
 
   base::Status offer() {
     const std::uint64_t n = random_.below(known_.size() + asked_.size() + 20);
     Candidate candidate{url_of(n), "", static_cast<std::uint32_t>(random_.below(9)), 0,
                         Offer::kLink};
-    switch (pages_->ask(page_id_of(candidate.url), candidate)) {
+    ASSIGN_OR_RETURN(const auto answer, pages_->ask(page_id_of(candidate.url), candidate, now_));
+    switch (answer) {
       case PageStore::Answer::kNew: return add(n, candidate);
       case PageStore::Answer::kKnown: return offer_again(n, candidate);
       case PageStore::Answer::kLater: break;
@@ -135,7 +136,7 @@ class Work {
   base::Status decide(bool all) {
     if (all) pages_->settle();
     while (all || pages_->has_decisions()) {
-      ASSIGN_OR_RETURN(const auto decision, pages_->next_decision());
+      ASSIGN_OR_RETURN(const auto decision, pages_->next_decision(now_));
       if (!decision) break;
       const std::uint64_t n = std::stoull(decision->candidate.url.substr(url_of(0).size() - 1));
       const auto asked = asked_.extract(n);
@@ -245,7 +246,7 @@ TEST(PageStore, APageThatIsDueAndNotOutComesAsTheNearestItWasOfferedAs) {
     ASSERT_TRUE(pages->add(page_id_of(url_of(n)), record, due));
     for (const std::uint32_t depth : {4U, 2U, 3U}) {
       const Candidate nearer{url_of(n), "via", depth, 0, Offer::kLink};
-      ASSERT_TRUE(pages->offer(page_id_of(url_of(n)), nearer, kStart));
+      EXPECT_EQ(pages->ask(page_id_of(url_of(n)), nearer, kStart), PageStore::Answer::kKnown);
     }
   }
   const auto first = pages->next_due(kStart + Duration::seconds(5)).value();
@@ -255,8 +256,6 @@ TEST(PageStore, APageThatIsDueAndNotOutComesAsTheNearestItWasOfferedAs) {
   const auto second = pages->next_due(kStart + Duration::seconds(40)).value();
   ASSERT_TRUE(second);
   EXPECT_EQ(second->record.candidate.depth, 5U);  // it was not due then
-  // What is unknown cannot be offered again, and is no error.
-  EXPECT_TRUE(pages->offer({1, 2}, second->record.candidate, kStart));
 }
 
 TEST(PageStore, SaysThatAPositionIsNone) {

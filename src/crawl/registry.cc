@@ -113,7 +113,12 @@ void Registry::count_done(Index host, const PageRecord& record) {
 
 void Registry::on_candidate(Candidate&& item) {
   const base::Id id = page_id_of(item.url);
-  switch (pages_->ask(id, item)) {
+  const auto answer = pages_->ask(id, item, clock().utc());
+  if (!answer) {
+    fail(answer.error());
+    return;
+  }
+  switch (*answer) {
     case PageStore::Answer::kNew: take_new(id, std::move(item)); return;
     case PageStore::Answer::kKnown: take_known(id, std::move(item)); return;
     case PageStore::Answer::kLater: decide_soon(); return;
@@ -131,7 +136,7 @@ base::Status Registry::decide() {
   decide_at_ = base::Ticks::never();
   pages_->settle();
   for (;;) {
-    ASSIGN_OR_RETURN(auto decision, pages_->next_decision());
+    ASSIGN_OR_RETURN(auto decision, pages_->next_decision(clock().utc()));
     if (!decision) return {};
     if (decision->is_known) {
       take_known(decision->id, std::move(decision->candidate));
@@ -146,11 +151,7 @@ base::Status Registry::decide() {
 void Registry::take_known(const base::Id& id, Candidate&& candidate) {
   add(counts_.offered_again);
   const auto known = pages_->glance(id);
-  if (!known) {
-    check(pages_->offer(id, candidate, clock().utc()));
-    return;
-  }
-  if (known->state != PageState::kWaiting || !is_nearer(candidate, *known)) return;
+  if (!known || known->state != PageState::kWaiting || !is_nearer(candidate, *known)) return;
   auto record = pages_->get(id);
   record->candidate = std::move(candidate);
   check(pages_->hold(id, *record));
