@@ -15,6 +15,8 @@ struct SatOptions {
   std::string unit;
   std::string fixed;
   std::string memory;
+  std::string pool;
+  std::string page;
   std::string stores;
   bool messages = false;
 };

@@ -39,6 +39,8 @@ class BenchCommand final : public Command {
     options.option("--unit", "UNIT", unit_, "Of sat: hour, day, minute or mixed");
     options.option("--fixed", "BYTES", fixed_, "Of sat: bytes of a record besides its URL");
     options.option("--memory", "SIZE", memory_, "Of sat: what a store may use, such as 768M");
+    options.option("--pool", "SIZE", pool_, "Of sat: memory of its write buffers, such as 32M");
+    options.option("--page", "SIZE", page_, "Of sat: what these buffers grow by, such as 4K");
     options.option("--stores", "NAMES", stores_, "Of sat: which stores, with commas between");
     options.flag("--messages", messages_, "Of sat: a message for every record that is due");
   }
@@ -59,6 +61,8 @@ class BenchCommand final : public Command {
     pass("--unit", unit_);
     pass("--fixed", fixed_);
     pass("--memory", memory_);
+    pass("--pool", pool_);
+    pass("--page", page_);
     pass("--stores", stores_);
 
     std::vector<char*> pointers;
@@ -84,6 +88,8 @@ class BenchCommand final : public Command {
   std::string unit_;
   std::string fixed_;
   std::string memory_;
+  std::string pool_;
+  std::string page_;
   std::string stores_;
   bool quick_ = false;
   bool json_ = false;
