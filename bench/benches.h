@@ -19,6 +19,7 @@ struct SatOptions {
   std::string page;
   std::string stores;
   bool messages = false;
+  std::string figures;  // a folder for them
 };
 
 struct Options {

@@ -11,6 +11,7 @@
 
 #include "bench/benches.h"
 #include "bench/control_group.h"
+#include "bench/sat_figures.h"
 #include "bench/sat_plan.h"
 #include "bench/sat_run.h"
 
@@ -113,6 +114,7 @@ base::Status add_messages(const Options& options, const SatPlan& plan, Report& r
 }  // namespace
 
 base::Status run_sat(const Options& options, Report& report) {
+  if (!options.sat.figures.empty()) return draw_sat_figures(options, report);
   ASSIGN_OR_RETURN(const SatPlan plan, make_sat_plan(options));
   const SatLoad load = plan.load();
   std::uint64_t bytes = 0;

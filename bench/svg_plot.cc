@@ -87,7 +87,9 @@ class Scale {
   }
   const std::vector<double>& ticks() const { return ticks_; }
   std::string name(std::size_t tick) const {
-    return tick < axis_.tick_names.size() ? axis_.tick_names[tick] : plot_number(ticks_[tick]);
+    if (tick < axis_.tick_names.size()) return axis_.tick_names[tick];
+    const double value = ticks_[tick];
+    return value < 1e6 ? plot_number(value) : plot_number(value / 1e6) + " M";
   }
 
  private:

@@ -86,6 +86,14 @@ TEST(SvgPlot, HasTicksWhereItIsToldTo) {
   EXPECT_EQ(count(to_markdown(plot), "| ten | 100 | 20 |"), 1U);
 }
 
+TEST(SvgPlot, TellsMillionsShortly) {
+  Plot plot = small();
+  plot.series[0].points[2].second = 1e8;
+  const std::string svg = to_svg(plot);
+  EXPECT_EQ(count(svg, ">100 M<"), 1U);
+  EXPECT_EQ(count(svg, ">100000<"), 1U);
+}
+
 TEST(PlotTicks, SurroundAllValues) {
   EXPECT_EQ(plot_ticks(0, 36, false), (std::vector<double>{0, 5, 10, 15, 20, 25, 30, 35, 40}));
   EXPECT_EQ(plot_ticks(0, 0, false).front(), 0);

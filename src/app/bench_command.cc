@@ -43,6 +43,8 @@ class BenchCommand final : public Command {
     options.option("--page", "SIZE", page_, "Of sat: what these buffers grow by, such as 4K");
     options.option("--stores", "NAMES", stores_, "Of sat: which stores, with commas between");
     options.flag("--messages", messages_, "Of sat: a message for every record that is due");
+    options.option("--figures", "DIR", figures_,
+                   "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md");
   }
 
   base::Status run(Output& out) override {
@@ -64,6 +66,7 @@ class BenchCommand final : public Command {
     pass("--pool", pool_);
     pass("--page", page_);
     pass("--stores", stores_);
+    pass("--figures", figures_);
 
     std::vector<char*> pointers;
     pointers.reserve(arguments.size() + 1);
@@ -91,6 +94,7 @@ class BenchCommand final : public Command {
   std::string pool_;
   std::string page_;
   std::string stores_;
+  std::string figures_;
   bool quick_ = false;
   bool json_ = false;
   bool messages_ = false;
