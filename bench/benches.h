@@ -15,8 +15,11 @@ struct SatOptions {
   std::string unit;
   std::string fixed;
   std::string memory;
+  std::string pool;
+  std::string page;
   std::string stores;
   bool messages = false;
+  std::string figures;  // a folder for them
 };
 
 struct Options {

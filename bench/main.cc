@@ -40,8 +40,12 @@ void declare(app::Options options, Arguments& arguments) {
   options.option("--unit", "UNIT", sat.unit, "Of sat: hour, day, minute or mixed");
   options.option("--fixed", "BYTES", sat.fixed, "Of sat: bytes of a record besides its URL");
   options.option("--memory", "SIZE", sat.memory, "Of sat: what a store may use, such as 768M");
+  options.option("--pool", "SIZE", sat.pool, "Of sat: memory of its write buffers, such as 32M");
+  options.option("--page", "SIZE", sat.page, "Of sat: what these buffers grow by, such as 4K");
   options.option("--stores", "NAMES", sat.stores, "Of sat: which stores, with commas between");
   options.flag("--messages", sat.messages, "Of sat: a message for every record that is due");
+  options.option("--figures", "DIR", sat.figures,
+                 "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md");
 }
 
 base::Result<const Bench*> find_bench(const std::string& name) {

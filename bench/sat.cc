@@ -3,143 +3,50 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/text.h"
 #include "bench/benches.h"
+#include "bench/control_group.h"
+#include "bench/sat_figures.h"
+#include "bench/sat_plan.h"
 #include "bench/sat_run.h"
 
 namespace meguri::bench {
 namespace {
 
-constexpr std::uint32_t kRecords = 17'496'056;
-constexpr std::uint32_t kQuickRecords = 500'000;
 constexpr double kPeersGoal = 10;
 constexpr double kSequentialGoal = 2;
 constexpr double kNaiveGoal = 3;
 constexpr double kMixedGoal = 1.5;
 constexpr double kCachedGoalUs = 0.5;
 
-const std::vector<std::string>& store_names() {
-  static const std::vector<std::string> kNames = {"sat",  "naive",   "bdb",        "bdb-ro",
-                                                  "lmdb", "rocksdb", "rocksdb-due"};
-  return kNames;
-}
-
-struct Plan {
-  std::uint32_t records = kRecords;
-  std::uint32_t steps = 36;
-  std::size_t fixed_bytes = 100;
-  SatUnit unit = SatUnit::kHour;
-  std::uint64_t memory_bytes = std::uint64_t{768} << 20U;
-  std::uint64_t pool_bytes = std::uint64_t{32} << 20U;
-  std::vector<std::string> stores = store_names();
-
-  SatLoad load() const { return load(unit); }
-  SatLoad load(SatUnit other) const { return {records, fixed_bytes, other, steps}; }
-  SatSetting setting(const Options& options, const std::string& name) const {
-    SatSetting setting;
-    setting.dir = options.dir + "/" + name;
-    setting.memory_bytes = memory_bytes;
-    setting.pool_bytes = pool_bytes;
-    return setting;
-  }
-};
-
-template <typename T>
-base::Status read_number(const std::string& text, T* number) {
-  if (text.empty()) return {};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, *number);
-  if (error == std::errc() && stop == end && *number > 0) return {};
-  return base::fail(base::ErrorCode::kInvalid, "{} is no number", base::quoted(text));
-}
-
-// "768M", "2G" or bytes.
-base::Status read_size(std::string text, std::uint64_t* bytes) {
-  unsigned shift = 0;
-  if (text.ends_with('M')) shift = 20;
-  if (text.ends_with('G')) shift = 30;
-  if (shift > 0) text.pop_back();
-  RETURN_IF_ERROR(read_number(text, bytes));
-  if (!text.empty()) *bytes <<= shift;
-  return {};
-}
-
-base::Status read_unit(const std::string& text, SatUnit* unit) {
-  static const std::map<std::string, SatUnit> kUnits = {{"", SatUnit::kHour},
-                                                        {"hour", SatUnit::kHour},
-                                                        {"day", SatUnit::kDay},
-                                                        {"minute", SatUnit::kMinute},
-                                                        {"mixed", SatUnit::kMixed}};
-  const auto found = kUnits.find(text);
-  if (found == kUnits.end()) {
-    return base::fail(base::ErrorCode::kInvalid, "{} is no unit: hour, day, minute or mixed",
-                      base::quoted(text));
-  }
-  *unit = found->second;
-  return {};
-}
-
-base::Status read_stores(const std::string& text, std::vector<std::string>* stores) {
-  if (text.empty()) return {};
-  stores->clear();
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    stores->push_back(text.substr(at, comma - at));
-    if (!make_sat_store(stores->back(), {})) {
-      return base::fail(base::ErrorCode::kInvalid, "there is no store {}",
-                        base::quoted(stores->back()));
-    }
-    at = comma + 1;
-  }
-  return {};
-}
-
-base::Result<Plan> make_plan(const Options& options) {
-  Plan plan;
-  RETURN_IF_ERROR(read_unit(options.sat.unit, &plan.unit));
-  if (plan.unit == SatUnit::kDay) plan.steps = 5;
-  if (options.quick) {
-    plan.records = kQuickRecords;
-    // As much less, but for what a process needs anyway.
-    plan.memory_bytes = std::uint64_t{48} << 20U;
-    plan.pool_bytes = std::uint64_t{4} << 20U;
-  }
-  RETURN_IF_ERROR(read_number(options.sat.records, &plan.records));
-  RETURN_IF_ERROR(read_number(options.sat.fixed, &plan.fixed_bytes));
-  RETURN_IF_ERROR(read_size(options.sat.memory, &plan.memory_bytes));
-  RETURN_IF_ERROR(read_stores(options.sat.stores, &plan.stores));
-  if (plan.fixed_bytes < sizeof(SatCounters)) {
-    return base::fail(base::ErrorCode::kInvalid, "the fixed part has at least {} bytes",
-                      sizeof(SatCounters));
-  }
-  return plan;
-}
-
 double add_cost(Report& report, const std::string& name, const SatCost& cost,
                 std::optional<Goal> cpu_goal = std::nullopt) {
   const double mean_us = report.add(name + ", real time", cost.us(cost.seconds), "µs/record");
   report.add(name + ", CPU", cost.us(cost.cpu_seconds), "µs/record", cpu_goal);
-  report.add(name + ", worst step", cost.worst_step_us, "µs/record");
+  report.add(name + ", worst step", cost.worst_step_us(), "µs/record");
   const auto updates = static_cast<double>(cost.updates);
   report.add(name + ", read", cost.read_bytes / updates, "bytes/record");
   report.add(name + ", written", cost.written_bytes / updates, "bytes/record");
   report.add(name + ", memory", cost.peak_mb, "MB");
-  report.add(name + ", page cache emptied", cost.files_dropped, "times");
+  if (cost.is_limited) {
+    report.add(name + ", memory with files' pages", cost.group_peak_mb, "MB");
+  } else {
+    report.add(name + ", page cache emptied", cost.files_dropped, "times");
+  }
   report.add(name + ", disk after loading", cost.disk_bytes / 1e6, "MB");
   report.add(name + ", loading", cost.load_seconds, "s");
   return mean_us;
 }
 
-bool is_peer(const std::string& name) {
-  static const std::vector<std::string> kPeers = {"bdb", "lmdb", "rocksdb", "rocksdb-due"};
-  return std::ranges::find(kPeers, name) != kPeers.end();
+std::string memory_limit_name(std::uint64_t bytes) {
+  const auto group = ControlGroup::make(bytes);
+  return group ? "memory allowed, kept by a control group"
+               : "memory allowed, not enforced within a step";
 }
 
 // Bytes of the records that are due in all steps, and how many they are.
@@ -162,7 +69,7 @@ void add_ratios(Report& report, const std::map<std::string, double>& us) {
   if (ours == us.end()) return;
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [name, mean] : us) {
-    if (is_peer(name)) best = std::min(best, mean);
+    if (is_sat_peer(name) && name != "bdb-ro") best = std::min(best, mean);
   }
   if (best < std::numeric_limits<double>::infinity()) {
     report.add("the best peer / sat", best / ours->second, "ratio", Goal::at_least(kPeersGoal));
@@ -180,11 +87,11 @@ void add_ratios(Report& report, const std::map<std::string, double>& us) {
 
 // Without messages and with one for each record, joined by hash and by sorting. Sending them is not
 // counted.
-base::Status add_messages(const Options& options, const Plan& plan, Report& report) {
+base::Status add_messages(const Options& options, const SatPlan& plan, Report& report) {
   for (const std::string store : {"sat", "sat-sort"}) {
     double without = 0;
     for (const bool has_messages : {false, true}) {
-      SatSetting setting = plan.setting(options, store);
+      SatSetting setting = plan.setting(options.dir, store);
       setting.has_messages = has_messages;
       ASSIGN_OR_RETURN(const SatCost cost,
                        measure_sat(store, setting, plan.load(), SatStart::kCold));
@@ -207,12 +114,13 @@ base::Status add_messages(const Options& options, const Plan& plan, Report& repo
 }  // namespace
 
 base::Status run_sat(const Options& options, Report& report) {
-  ASSIGN_OR_RETURN(const Plan plan, make_plan(options));
+  if (!options.sat.figures.empty()) return draw_sat_figures(options, report);
+  ASSIGN_OR_RETURN(const SatPlan plan, make_sat_plan(options));
   const SatLoad load = plan.load();
   std::uint64_t bytes = 0;
   const double updates = add_load(report, load, &bytes);
-  report.add("memory allowed, not enforced within a step",
-             static_cast<double>(plan.memory_bytes) / 1e6, "MB");
+  report.add(memory_limit_name(plan.memory_bytes), static_cast<double>(plan.memory_bytes) / 1e6,
+             "MB");
   ASSIGN_OR_RETURN(const SequentialCost once, measure_sequential(options.dir + "/once", bytes));
   std::map<std::string, double> us;
   report.add("bytes once, read", once.read_seconds * 1e6 / updates, "µs/record");
@@ -220,17 +128,17 @@ base::Status run_sat(const Options& options, Report& report) {
   us["sequential"] = (once.read_seconds + once.write_seconds) * 1e6 / updates;
   for (const std::string& name : plan.stores) {
     ASSIGN_OR_RETURN(const SatCost cost,
-                     measure_sat(name, plan.setting(options, name), load, SatStart::kCold));
+                     measure_sat(name, plan.setting(options.dir, name), load, SatStart::kCold));
     us[name] = add_cost(report, name, cost);
     if (name != "sat") continue;
     if (plan.unit == SatUnit::kHour) {
       ASSIGN_OR_RETURN(const SatCost mixed,
-                       measure_sat(name, plan.setting(options, name), plan.load(SatUnit::kMixed),
-                                   SatStart::kCold));
+                       measure_sat(name, plan.setting(options.dir, name),
+                                   plan.load(SatUnit::kMixed), SatStart::kCold));
       us["mixed"] = add_cost(report, "sat of minutes, mixed radix", mixed);
     }
     ASSIGN_OR_RETURN(const SatCost cached,
-                     measure_sat(name, plan.setting(options, name), load, SatStart::kCached));
+                     measure_sat(name, plan.setting(options.dir, name), load, SatStart::kCached));
     add_cost(report, "sat in cache", cached, Goal::at_most(kCachedGoalUs));
   }
   if (options.sat.messages) RETURN_IF_ERROR(add_messages(options, plan, report));

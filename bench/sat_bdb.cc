@@ -93,7 +93,9 @@ class BdbStore final : public SatStore {
         status_of(db_->set_cachesize(db_, static_cast<std::uint32_t>(cache >> 30U),
                                      static_cast<std::uint32_t>(cache & 0x3fff'ffffU), 1),
                   "set its cache"));
-    RETURN_IF_ERROR(status_of(db_->set_pagesize(db_, kPageBytes), "set its page"));
+    const auto page = static_cast<std::uint32_t>(setting_.page_bytes);
+    RETURN_IF_ERROR(
+        status_of(db_->set_pagesize(db_, page > 0 ? page : kPageBytes), "set its page"));
     const std::string path = setting_.dir + "/records.db";
     return status_of(db_->open(db_, nullptr, path.c_str(), nullptr, DB_BTREE, flags, 0644), "open");
   }

@@ -18,7 +18,7 @@ double draw(std::uint32_t seq, std::uint64_t what) {
 double between(double low, double high, double u) { return low * std::pow(high / low, u); }
 
 constexpr std::size_t kUrlBytesMin = 11;
-constexpr std::size_t kUrlBytesMax = 3715;
+constexpr std::size_t kUrlBytesMax = SatLoad::kUrlBytesMax;
 
 std::size_t url_bytes(std::uint32_t seq) {
   // A mean of 63.7: mostly short, and one in a thousand of any length.
@@ -31,8 +31,9 @@ std::size_t url_bytes(std::uint32_t seq) {
 
 }  // namespace
 
-SatLoad::SatLoad(std::uint32_t records, std::size_t fixed_bytes, SatUnit unit, std::uint32_t steps)
-    : records_(records), fixed_bytes_(fixed_bytes), unit_(unit), steps_(steps) {
+SatLoad::SatLoad(std::uint32_t records, std::size_t fixed_bytes, SatUnit unit, std::uint32_t steps,
+                 SatRates rates)
+    : records_(records), fixed_bytes_(fixed_bytes), unit_(unit), steps_(steps), rates_(rates) {
   CHECK(fixed_bytes >= sizeof(SatCounters) && records < (1U << 31U));
 }
 
@@ -59,11 +60,18 @@ void SatLoad::make_body(std::uint32_t seq, std::string* body) const {
   }
 }
 
-// Shares of the records: 0.07 % every hour, 2.15 % every 2 to 23 hours, 4.8 % every day, and the
-// rest every 8 to 400 days.
+// Shares of the records, by 003: 0.07 % every hour, 2.15 % every 2 to 23 hours, 4.8 % every day,
+// and the rest every 8 to 400 days. By 000: 1 % every hour, 2.1 % every 2 to 23 hours, 42 % every 1
+// to 30 days, and the rest every 31 to 365 days.
 std::uint32_t SatLoad::period_hours(std::uint32_t seq) const {
   const double u = draw(seq, 4);
   const double v = draw(seq, 5);
+  if (rates_ == SatRates::k000) {
+    if (u < 0.01) return 1;
+    if (u < 0.031) return static_cast<std::uint32_t>(between(2, 24, v));
+    if (u < 0.451) return 24 * static_cast<std::uint32_t>(between(1.4, 31, v));
+    return 24 * static_cast<std::uint32_t>(between(31, 366, v));
+  }
   if (u < 0.0007) return 1;
   if (u < 0.0222) return static_cast<std::uint32_t>(between(2, 24, v));
   if (u < 0.0702) return 24;

@@ -14,6 +14,7 @@ using base::Duration;
 using base::Instant;
 
 constexpr std::uint32_t kLoadedAtOnce = 1'000'000;
+constexpr std::size_t kNaivePageBytes = 4096;
 
 sat::TimeLayout layout_of(const SatLoad& load) {
   constexpr std::uint32_t kDays = 400;
@@ -41,6 +42,7 @@ class OwnStore final : public SatStore {
     }
     store_->request_checkpoint();
     RETURN_IF_ERROR(commit());
+    RETURN_IF_ERROR(store_->on_durable());
     return env::write_file_atomically(files_, position_path(), position_);
   }
 
@@ -85,15 +87,17 @@ class OwnStore final : public SatStore {
     step_minutes_ = load.step_minutes();
     options_.layout = layout_of(load);
     // The paper's page, where it says how much is written at once.
-    if (options_.writes_single_pages) options_.page_bytes = setting_.page_bytes;
+    if (options_.writes_single_pages) options_.page_bytes = kNaivePageBytes;
+    if (setting_.page_bytes > 0) options_.page_bytes = setting_.page_bytes;
     options_.pool_bytes = setting_.pool_bytes;
+    options_.body_bytes_max = load.body_bytes_max();
     ASSIGN_OR_RETURN(store_, sat::Store::open(files_, setting_.dir + "/store", options_, position,
                                               SatLoad::start()));
     return {};
   }
   base::Status commit() {
     ASSIGN_OR_RETURN(position_, store_->commit());
-    return store_->on_durable();
+    return setting_.keeps_start ? base::Status() : store_->on_durable();
   }
 
   sat::StoreOptions options_;
@@ -113,6 +117,8 @@ std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting
     options.writes_single_pages = true;
   } else if (name == "sat-sort") {
     options.sorts_buckets = true;
+  } else if (name == "basic") {
+    options.has_index = false;
   } else if (name != "sat") {
     return nullptr;
   }

@@ -14,8 +14,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
-#include "bench/memory.h"
+#include "bench/control_group.h"
 #include "bench/process.h"
 #include "bench/timing.h"
 
@@ -115,6 +114,19 @@ void add_since(const Counters& before, SatCost* cost) {
   cost->written_bytes += now.written - before.written;
 }
 
+// What was read shows that earlier updates were kept.
+base::Status check_visits(std::string_view name, const SatLoad& load,
+                          const std::vector<std::vector<std::uint32_t>>& due, std::uint64_t read) {
+  std::vector<std::uint8_t> visits(load.records());
+  std::uint64_t expected = 0;
+  for (const auto& step : due) {
+    for (const std::uint32_t seq : step) expected += visits[seq]++;
+  }
+  if (name == "bdb-ro" || read == expected) return {};
+  return base::fail(base::ErrorCode::kInvalid, "{} read {} visits where {} were written", name,
+                    read, expected);
+}
+
 base::Status run_steps(std::string_view name, const SatSetting& setting, const SatLoad& load,
                        SatStart start, SatCost* cost) {
   const auto due = load.due_by_step();
@@ -123,16 +135,15 @@ base::Status run_steps(std::string_view name, const SatSetting& setting, const S
   // What it read to open is not needed any more.
   if (start == SatStart::kCold) drop_files(setting.dir);
   SatSum sum;
-  std::uint64_t expected = 0;
   for (std::uint32_t step = 0; step < load.steps(); ++step) {
     if (setting.has_messages) RETURN_IF_ERROR(store->send_messages(due[step]));
-    expected += due[step].size();
+    cost->updates += due[step].size();
     const double before_step = cost->seconds;
     const Counters before = Counters::now();
     RETURN_IF_ERROR(store->run_step(step, due[step], &sum));
     add_since(before, cost);
     const bool is_last = step + 1 == load.steps();
-    const bool is_over = start == SatStart::kCold &&
+    const bool is_over = start == SatStart::kCold && !cost->is_limited &&
                          cached_bytes(setting.dir) + anonymous_bytes() > setting.memory_bytes;
     if (is_last || is_over) {
       const Counters before_sync = Counters::now();
@@ -140,31 +151,18 @@ base::Status run_steps(std::string_view name, const SatSetting& setting, const S
       sync_files(setting.dir);
       add_since(before_sync, cost);
     }
-    cost->worst_step_us = std::max(
-        cost->worst_step_us, (cost->seconds - before_step) * 1e6 /
-                                 static_cast<double>(std::max<std::size_t>(due[step].size(), 1)));
+    cost->steps.push_back({due[step].size(), cost->seconds - before_step});
     if (is_over) {
       drop_files(setting.dir);
       cost->files_dropped += 1;
     }
-    if (sum.updates != expected) {
+    if (sum.updates != cost->updates) {
       return base::fail(base::ErrorCode::kInvalid, "{} updated {} records, and {} were due", name,
-                        sum.updates, expected);
+                        sum.updates, cost->updates);
     }
   }
-  cost->updates = sum.updates;
   cost->messages = sum.messages;
-  // What was read shows that earlier updates were kept.
-  std::vector<std::uint8_t> visits(load.records());
-  std::uint64_t expected_visits = 0;
-  for (const auto& step : due) {
-    for (const std::uint32_t seq : step) expected_visits += visits[seq]++;
-  }
-  if (name != "bdb-ro" && sum.visits != expected_visits) {
-    return base::fail(base::ErrorCode::kInvalid, "{} read {} visits where {} were written", name,
-                      sum.visits, expected_visits);
-  }
-  return {};
+  return check_visits(name, load, due, sum.visits);
 }
 
 int report_failure(const base::Status& status) {
@@ -173,45 +171,96 @@ int report_failure(const base::Status& status) {
   return 1;
 }
 
+// From one process to another.
+nlohmann::json to_json(const SatCost& cost) {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const SatStepCost& step : cost.steps) steps.push_back({step.updates, step.seconds});
+  return {{"updates", cost.updates},
+          {"messages", cost.messages},
+          {"seconds", cost.seconds},
+          {"cpu_seconds", cost.cpu_seconds},
+          {"read_bytes", cost.read_bytes},
+          {"written_bytes", cost.written_bytes},
+          {"files_dropped", cost.files_dropped},
+          {"steps", steps}};
+}
+
+SatCost from_json(const nlohmann::json& json) {
+  SatCost cost;
+  cost.updates = json["updates"];
+  cost.messages = json["messages"];
+  cost.seconds = json["seconds"];
+  cost.cpu_seconds = json["cpu_seconds"];
+  cost.read_bytes = json["read_bytes"];
+  cost.written_bytes = json["written_bytes"];
+  cost.files_dropped = json["files_dropped"];
+  for (const auto& step : json["steps"]) cost.steps.push_back({step[0], step[1]});
+  return cost;
+}
+
+// nullptr: none can be had, or none is wanted.
+std::unique_ptr<ControlGroup> group_for(const SatSetting& setting, SatStart start) {
+  if (start == SatStart::kCached) return nullptr;
+  auto group = ControlGroup::make(setting.memory_bytes);
+  return group ? *std::move(group) : nullptr;
+}
+
 }  // namespace
 
-base::Result<SatCost> measure_sat(std::string_view name, const SatSetting& setting,
-                                  const SatLoad& load, SatStart start) {
+double SatCost::worst_step_us() const {
+  double worst = 0;
+  for (const SatStepCost& step : steps) worst = std::max(worst, step.us());
+  return worst;
+}
+
+base::Result<SatLoaded> load_sat_store(std::string_view name, const SatSetting& setting,
+                                       const SatLoad& load) {
   std::filesystem::create_directories(setting.dir);
-  SatCost cost;
-  cost.load_seconds = seconds_of([&] {
-    const ChildEnd loaded =
-        run_child([&] { return report_failure(make_sat_store(name, setting)->load(load)); });
-    cost.updates = loaded.is_good ? 1 : 0;
+  SatLoaded loaded;
+  bool is_good = false;
+  loaded.seconds = seconds_of([&] {
+    is_good = run_child([&] {
+                return report_failure(make_sat_store(name, setting)->load(load));
+              }).is_good;
   });
-  if (cost.updates == 0) {
-    return base::fail(base::ErrorCode::kInvalid, "{} cannot be loaded", name);
-  }
+  if (!is_good) return base::fail(base::ErrorCode::kFailed, "{} cannot be loaded", name);
   sync_files(setting.dir);
-  cost.disk_bytes = disk_bytes(setting.dir);
+  loaded.disk_bytes = disk_bytes(setting.dir);
+  return loaded;
+}
+
+base::Result<SatCost> run_sat_store(std::string_view name, const SatSetting& setting,
+                                    const SatLoad& load, SatStart start) {
   if (start == SatStart::kCold) drop_files(setting.dir);
+  const auto group = group_for(setting, start);
   const ChildEnd end = run_child([&] {
     SatCost own;
-    const base::Status status = run_steps(name, setting, load, start, &own);
-    const nlohmann::json figures = {own.updates,       own.messages,      own.seconds,
-                                    own.cpu_seconds,   own.worst_step_us, own.read_bytes,
-                                    own.written_bytes, own.files_dropped};
-    fmt::print("{}\n", figures.dump());
+    own.is_limited = group != nullptr;
+    base::Status status = group ? group->enter() : base::Status();
+    if (status) status = run_steps(name, setting, load, start, &own);
+    fmt::print("{}\n", to_json(own).dump());
     std::fflush(stdout);
     return report_failure(status);
   });
-  std::filesystem::remove_all(setting.dir);
-  if (!end.is_good) return base::fail(base::ErrorCode::kInvalid, "{} cannot be measured", name);
-  const auto figures = nlohmann::json::parse(end.output);
-  cost.updates = figures[0];
-  cost.messages = figures[1];
-  cost.seconds = figures[2];
-  cost.cpu_seconds = figures[3];
-  cost.worst_step_us = figures[4];
-  cost.read_bytes = figures[5];
-  cost.written_bytes = figures[6];
-  cost.files_dropped = figures[7];
+  if (!end.is_good) {
+    return base::fail(base::ErrorCode::kFailed, "{} cannot be measured{}", name,
+                      group ? "; perhaps it needs more --memory" : "");
+  }
+  SatCost cost = from_json(nlohmann::json::parse(end.output));
   cost.peak_mb = end.peak_mb;
+  cost.is_limited = group != nullptr;
+  if (group) cost.group_peak_mb = static_cast<double>(group->peak_bytes().value_or(0)) / 1e6;
+  return cost;
+}
+
+base::Result<SatCost> measure_sat(std::string_view name, const SatSetting& setting,
+                                  const SatLoad& load, SatStart start) {
+  ASSIGN_OR_RETURN(const SatLoaded loaded, load_sat_store(name, setting, load));
+  auto cost = run_sat_store(name, setting, load, start);
+  std::filesystem::remove_all(setting.dir);
+  if (!cost) return cost;
+  cost->load_seconds = loaded.seconds;
+  cost->disk_bytes = loaded.disk_bytes;
   return cost;
 }
 

@@ -1,9 +1,11 @@
 // Runs one store over the load of `meguri bench sat`, in processes of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "bench/sat_load.h"
@@ -11,28 +13,55 @@
 
 namespace meguri::bench {
 
+// What one step took, syncs for the limit of memory included.
+struct SatStepCost {
+  std::uint64_t updates = 0;
+  double seconds = 0;
+
+  double us() const {
+    return seconds * 1e6 / static_cast<double>(std::max<std::uint64_t>(updates, 1));
+  }
+};
+
 // Of all steps together.
 struct SatCost {
   std::uint64_t updates = 0;
   std::uint64_t messages = 0;
-  double seconds = 0;        // real
-  double cpu_seconds = 0;    // of all threads
-  double worst_step_us = 0;  // per record
-  double read_bytes = 0;     // from and to the disk, as the system counts for the process
+  double seconds = 0;      // real
+  double cpu_seconds = 0;  // of all threads
+  double read_bytes = 0;   // from and to the disk, as the system counts for the process
   double written_bytes = 0;
   double disk_bytes = 0;  // what the store takes after loading
   double load_seconds = 0;
   double peak_mb = 0;
+  bool is_limited = false;   // by a control group
+  double group_peak_mb = 0;  // what this had, with files' pages in the cache; 0: not known
   double files_dropped = 0;  // times that the page cache held more than the limit
+  std::vector<SatStepCost> steps;
 
   double us(double total) const { return total * 1e6 / static_cast<double>(updates); }
+  double us() const { return us(seconds); }
+  double worst_step_us() const;
 };
 
 enum class SatStart : std::uint8_t { kCold, kCached };
 
-// Loads the store, drops its files from the page cache (unless kCached) and measures all steps.
-// kCold also keeps the store within setting.memory_bytes, process and page cache together: after a
-// step that ends above it, the store's files are synced, which counts, and dropped, which does not.
+// What loading a store took, and takes on disk.
+struct SatLoaded {
+  double seconds = 0;
+  double disk_bytes = 0;
+};
+base::Result<SatLoaded> load_sat_store(std::string_view name, const SatSetting& setting,
+                                       const SatLoad& load);
+
+// Drops the files of a store that was loaded from the page cache (unless kCached) and measures all
+// steps. kCold also keeps the store within setting.memory_bytes, process and page cache together:
+// by a control group if that can be had. If not, then after a step that ends above it the store's
+// files are synced, which counts, and dropped, which does not.
+base::Result<SatCost> run_sat_store(std::string_view name, const SatSetting& setting,
+                                    const SatLoad& load, SatStart start);
+
+// Both, after which the store is gone.
 base::Result<SatCost> measure_sat(std::string_view name, const SatSetting& setting,
                                   const SatLoad& load, SatStart start);
 

@@ -17,8 +17,10 @@ struct SatSetting {
   std::string dir;                 // its own
   std::uint64_t memory_bytes = 0;  // for all caches and buffers together
   std::uint64_t pool_bytes = 0;    // of SAT's buffers
-  std::size_t page_bytes = 4096;   // of these
+  std::size_t page_bytes = 0;      // of these; 0: as the store has it by itself
   bool has_messages = false;       // every record gets one before it is due
+  // Ours only: it can be run again from where loading ended, which keeps what it has replaced.
+  bool keeps_start = false;
 };
 
 // What a step did; the same for all stores.
@@ -47,8 +49,10 @@ class SatStore {
 
 // nullptr: there is no store of this name.
 std::unique_ptr<SatStore> make_sat_store(std::string_view name, const SatSetting& setting);
-// Of this project: sat; sat-sort, which sorts each bucket as the paper does; and naive.
+// Of this project: sat; sat-sort, which sorts each bucket as the paper does; naive; and basic. What
+// one of the first three has loaded, the others can run.
 std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting& setting);
+// What bdb has loaded, bdb-ro can run and leaves as it was.
 std::unique_ptr<SatStore> make_bdb_store(bool is_read_only, const SatSetting& setting);
 std::unique_ptr<SatStore> make_lmdb_store(const SatSetting& setting);
 // By id; or by (due, id), which the paper did not try.

@@ -39,8 +39,12 @@ class BenchCommand final : public Command {
     options.option("--unit", "UNIT", unit_, "Of sat: hour, day, minute or mixed");
     options.option("--fixed", "BYTES", fixed_, "Of sat: bytes of a record besides its URL");
     options.option("--memory", "SIZE", memory_, "Of sat: what a store may use, such as 768M");
+    options.option("--pool", "SIZE", pool_, "Of sat: memory of its write buffers, such as 32M");
+    options.option("--page", "SIZE", page_, "Of sat: what these buffers grow by, such as 4K");
     options.option("--stores", "NAMES", stores_, "Of sat: which stores, with commas between");
     options.flag("--messages", messages_, "Of sat: a message for every record that is due");
+    options.option("--figures", "DIR", figures_,
+                   "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md");
   }
 
   base::Status run(Output& out) override {
@@ -59,7 +63,10 @@ class BenchCommand final : public Command {
     pass("--unit", unit_);
     pass("--fixed", fixed_);
     pass("--memory", memory_);
+    pass("--pool", pool_);
+    pass("--page", page_);
     pass("--stores", stores_);
+    pass("--figures", figures_);
 
     std::vector<char*> pointers;
     pointers.reserve(arguments.size() + 1);
@@ -84,7 +91,10 @@ class BenchCommand final : public Command {
   std::string unit_;
   std::string fixed_;
   std::string memory_;
+  std::string pool_;
+  std::string page_;
   std::string stores_;
+  std::string figures_;
   bool quick_ = false;
   bool json_ = false;
   bool messages_ = false;

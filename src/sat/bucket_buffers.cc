@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 
@@ -37,7 +38,19 @@ void BucketBuffers::grow(Buffer& buffer) {
   }
   buffer.last = index;
   ++buffer.pages;
+  if (buffer.pages == 1) {
+    buffer.place = static_cast<std::uint32_t>(filled_.size());
+    filled_.push_back(static_cast<Slot>(&buffer - buffers_.data()));
+  } else if (buffer.pages == 2) {
+    exchange_places(buffer.place, filled_more_++);
+  }
   for (std::size_t i = 0; i < over_.size(); ++i) over_[i] += buffer.pages == kManyPages[i] + 1;
+}
+
+void BucketBuffers::exchange_places(std::size_t a, std::size_t b) {
+  std::swap(filled_[a], filled_[b]);
+  buffers_[filled_[a]].place = static_cast<std::uint32_t>(a);
+  buffers_[filled_[b]].place = static_cast<std::uint32_t>(b);
 }
 
 void BucketBuffers::append(Slot slot, const Record& record) {
@@ -80,6 +93,9 @@ void BucketBuffers::clear(Slot slot) {
   next_[buffer.last] = free_;
   free_ = buffer.first;
   free_pages_ += buffer.pages;
+  if (buffer.pages > 1) exchange_places(buffer.place, --filled_more_);
+  exchange_places(buffer.place, filled_.size() - 1);
+  filled_.pop_back();
   for (std::size_t i = 0; i < over_.size(); ++i) over_[i] -= buffer.pages > kManyPages[i];
   buffer = {};
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ class BucketBuffers {
   std::uint32_t pages(Slot slot) const { return buffers_[slot].pages; }
   std::uint64_t bytes(Slot slot) const { return buffers_[slot].bytes; }
   std::uint32_t records(Slot slot) const { return buffers_[slot].records; }
+  // Slots that have a page, and those with more than one: in no order, which every change of a
+  // buffer may change.
+  std::span<const Slot> filled() const { return filled_; }
+  std::span<const Slot> filled_more() const { return filled().first(filled_more_); }
   // How many buffers have more than kManyPages[i] pages.
   static constexpr std::array<std::uint32_t, 3> kManyPages = {16, 4, 1};
   std::uint32_t buffers_over(std::size_t i) const { return over_[i]; }
@@ -48,6 +53,7 @@ class BucketBuffers {
     std::uint32_t pages = 0;
     std::uint32_t records = 0;
     std::uint64_t bytes = 0;
+    std::uint32_t place = 0;  // in filled_
   };
 
   std::size_t room_in_last(const Buffer& buffer) const {
@@ -56,6 +62,7 @@ class BucketBuffers {
   char* page(std::uint32_t index) { return memory_.get() + index * page_bytes_; }
   const char* page(std::uint32_t index) const { return memory_.get() + index * page_bytes_; }
   void grow(Buffer& buffer);
+  void exchange_places(std::size_t a, std::size_t b);  // in filled_
   void append_across(Buffer& buffer, const Record& record);
 
   std::size_t page_bytes_;
@@ -64,6 +71,8 @@ class BucketBuffers {
   std::uint32_t free_ = kNoPage;
   std::size_t free_pages_ = 0;
   std::vector<Buffer> buffers_;
+  std::vector<Slot> filled_;  // those with more than one page first
+  std::size_t filled_more_ = 0;
   std::array<std::uint32_t, kManyPages.size()> over_{};
   std::string scratch_;  // a record that lies across pages
 };

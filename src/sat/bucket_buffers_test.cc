@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,16 @@ TEST(BucketBuffers, KeepTheBytesOfEverySlotInTheOrderTheyCame) {
       pages += buffers.pages(s);
     }
     ASSERT_EQ(buffers.pages_free(), 300 - pages);
+    std::set<Slot> filled;
+    std::set<Slot> more;
+    for (Slot s = 0; s < kSlots; ++s) {
+      if (buffers.pages(s) > 0) filled.insert(s);
+      if (buffers.pages(s) > 1) more.insert(s);
+    }
+    ASSERT_EQ(buffers.filled().size(), filled.size());
+    ASSERT_EQ(buffers.filled_more().size(), more.size());
+    ASSERT_EQ(std::set<Slot>(buffers.filled().begin(), buffers.filled().end()), filled);
+    ASSERT_EQ(std::set<Slot>(buffers.filled_more().begin(), buffers.filled_more().end()), more);
   }
   EXPECT_GT(full, 100U);
 }

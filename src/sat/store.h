@@ -176,8 +176,7 @@ class Store {
   base::Status make_room(Slot slot, std::size_t bytes);
   base::Status flush(Slot slot);
   base::Result<bool> flush_by_rule();
-  template <typename Use>
-  void for_each_slot_in_time(const Use& use) const;
+  std::uint64_t order_in_time(Slot slot) const;
   OpenBucket take_slot(Slot slot);
   TakenBucket peek_slot(Slot slot) const;
   void release(const TakenBucket& bucket);
@@ -259,7 +258,7 @@ class Store {
   bool has_old_files_ = false;
   std::string scratch_;
   std::vector<Slot> slots_to_flush_;  // only within flush_by_rule()
-  Slot next_single_ = 0;              // where it looks for a buffer of one page
+  std::size_t next_single_ = 0;       // which buffer of one page is next
   // Without an index: how many records were added, and the one that is out.
   Seq added_ = 0;
   std::optional<Seq> out_;

@@ -42,32 +42,26 @@ base::Result<bool> Store::flush_by_rule() {
     if (buffers_.buffers_over(i) == 0) continue;
     const std::uint32_t pages = BucketBuffers::kManyPages[i];
     slots_to_flush_.clear();
-    for_each_slot_in_time([&](Slot slot) {
+    for (const Slot slot : buffers_.filled_more()) {
       if (buffers_.pages(slot) > pages) slots_to_flush_.push_back(slot);
-    });
+    }
+    std::ranges::sort(slots_to_flush_, {}, [this](Slot slot) { return order_in_time(slot); });
     for (const Slot slot : slots_to_flush_) RETURN_IF_ERROR(flush(slot));
     if (!slots_to_flush_.empty()) return true;
   }
-  // From where the last one was found, so that a pool with fewer pages than buckets is not searched
-  // from its beginning for every record.
-  for (Slot tried = 0; tried < buffers_.slots(); ++tried) {
-    const Slot slot = next_single_;
-    next_single_ = (next_single_ + 1) % buffers_.slots();
-    if (buffers_.pages(slot) == 0) continue;
-    RETURN_IF_ERROR(flush(slot));
-    return true;
-  }
-  return false;
+  const std::span<const Slot> filled = buffers_.filled();
+  if (filled.empty()) return false;
+  RETURN_IF_ERROR(flush(filled[next_single_++ % filled.size()]));
+  return true;
 }
 
-template <typename Use>
-void Store::for_each_slot_in_time(const Use& use) const {
-  front_.for_each_slot([&](Slot slot) {
-    use(slot);
-    use(message_slot(slot));
-  });
-  use(out_slot());
-  use(message_slot(out_slot()));
+// Records before their messages, and what is out behind all else.
+std::uint64_t Store::order_in_time(Slot slot) const {
+  const bool is_message = slot > out_slot();
+  const Slot bucket = is_message ? slot - message_slot(0) : slot;
+  const std::uint64_t order =
+      bucket == out_slot() ? std::uint64_t{1} << 62U : front_.order_of(bucket);
+  return 2 * order + (is_message ? 1 : 0);
 }
 
 base::Status Store::flush(Slot slot) {

@@ -91,6 +91,12 @@ TimeLayout TimeLayout::mixed() {
       {{Duration::minutes(1), 1440}, {Duration::hours(1), 768}, {Duration::days(1), 400}});
 }
 
+std::uint32_t TimeLayout::level_of(Slot slot) const {
+  std::uint32_t level = 0;
+  while (level + 1 < rings_.size() && rings_[level + 1].first <= slot) ++level;
+  return level;
+}
+
 Bucket TimeLayout::bucket_at(std::size_t k, Instant due) const {
   return {static_cast<std::uint32_t>(k), divide_up(due.ms(), levels_[k].unit.ms())};
 }
@@ -160,12 +166,6 @@ Bucket TimeFront::next_seal() const {
 void TimeFront::seal(Bucket bucket) {
   CHECK(bucket == next_seal(), "a bucket is sealed out of its turn");
   ++begins_[bucket.level];
-}
-
-std::int64_t TimeFront::end_of_level(std::uint32_t level) const {
-  if (level + 1 == begins_.size()) return begins_[level] + layout_->level(level).buckets;
-  const Instant end = layout_->begin_of({level + 1, begins_[level + 1]});
-  return layout_->bucket_at(level, end).number + 1;
 }
 
 std::string TimeFront::encode() const {

@@ -60,6 +60,14 @@ class TimeLayout {
     return ring.first + static_cast<Slot>(bucket.number % ring.size);
   }
 
+  // The level of a slot; and how many buckets it is behind `first`, which is of its level.
+  std::uint32_t level_of(Slot slot) const;
+  std::uint64_t distance(Bucket first, Slot slot) const {
+    const Ring& ring = rings_[first.level];
+    const auto at = static_cast<std::int64_t>(slot - ring.first);
+    return static_cast<std::uint64_t>((at - first.number % ring.size + ring.size) % ring.size);
+  }
+
   // The bucket of a level that holds a moment.
   Bucket bucket_at(std::size_t k, base::Instant due) const;
   // A bucket holds what is due after this moment, up to the next.
@@ -116,15 +124,10 @@ class TimeFront {
   Bucket next_seal() const;
   void seal(Bucket bucket);  // requires bucket == next_seal()
 
-  // The slots of all buckets ahead, the nearest first.
-  template <typename Use>
-  void for_each_slot(const Use& use) const {
-    const std::size_t last = begins_.size() - 1;
-    for (std::size_t k = 0; k <= last; ++k) {
-      const auto level = static_cast<std::uint32_t>(k);
-      const std::int64_t end = end_of_level(level);
-      for (std::int64_t n = begins_[k]; n < end; ++n) use(layout_->slot_of({level, n}));
-    }
+  // A number that is smaller for the slot of the nearer of two buckets ahead.
+  std::uint64_t order_of(Slot slot) const {
+    const std::uint32_t level = layout_->level_of(slot);
+    return std::uint64_t{level} << 32U | layout_->distance({level, begins_[level]}, slot);
   }
 
   base::Instant opened_up_to() const { return layout_->end_of({0, begins_[0] - 1}); }
@@ -135,8 +138,6 @@ class TimeFront {
   friend bool operator==(const TimeFront& a, const TimeFront& b) { return a.begins_ == b.begins_; }
 
  private:
-  std::int64_t end_of_level(std::uint32_t level) const;  // the number behind its last bucket
-
   const TimeLayout* layout_;
   std::vector<std::int64_t> begins_;  // by level: the first bucket not opened or sealed
 };

@@ -81,6 +81,14 @@ TEST_P(Layouts, BringEveryRecordWithinAUnitOfItsTime) {
     const auto [owner, is_new] = owners.try_emplace(layout.slot_of(bucket), bucket);
     ASSERT_EQ(owner->second, bucket) << "two buckets in one slot";
     buckets[bucket].insert(due);
+    const auto order = [&](Bucket b) { return front.order_of(layout.slot_of(b)); };
+    const auto at = buckets.find(bucket);
+    if (at != buckets.begin()) {
+      ASSERT_LT(order(std::prev(at)->first), order(bucket));
+    }
+    if (std::next(at) != buckets.end()) {
+      ASSERT_LT(order(bucket), order(std::next(at)->first));
+    }
   };
   const auto take = [&](Bucket bucket) {
     const auto found = buckets.extract(bucket);
