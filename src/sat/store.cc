@@ -59,13 +59,11 @@ bool Store::is_out(Seq seq) const {
 bool Store::is_due(Seq seq, Instant now) const {
   if (is_out(seq)) return true;
   const Slot slot = index_.slot_of(seq);
-  Bucket bucket = front_.next_open();
-  const std::int64_t last = std::min(std::max(layout_.bucket_at(0, now).number, bucket.number),
-                                     bucket.number + std::int64_t{layout_.level(0).buckets});
-  for (; bucket.number <= last; ++bucket.number) {
-    if (layout_.slot_of(bucket) == slot) return true;
-  }
-  return false;
+  const Bucket next = front_.next_open();
+  const std::int64_t ahead =
+      std::max<std::int64_t>(0, layout_.bucket_at(0, now).number - next.number);
+  return layout_.level_of(slot) == 0 &&
+         layout_.distance(next, slot) <= static_cast<std::uint64_t>(ahead);
 }
 
 Store::OpenBucket* Store::open_bucket_of(Slot slot) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sat/block_kinds.h"
@@ -116,16 +117,9 @@ base::Status StoreInspector::for_each_holding(
     const auto& taken = sealed.taken;
     RETURN_IF_ERROR(tell({taken.records.slot, false, &taken.records, &taken.messages}));
   }
-  // Those ahead first; nothing should be in the others.
-  std::vector<Slot> slots;
-  std::vector<bool> is_ahead(store_->layout_.slots());
-  store_->front_.for_each_slot([&](Slot slot) {
-    slots.push_back(slot);
-    is_ahead[slot] = true;
-  });
-  for (Slot slot = 0; slot < is_ahead.size(); ++slot) {
-    if (!is_ahead[slot]) slots.push_back(slot);
-  }
+  std::vector<Slot> slots(store_->layout_.slots());
+  std::iota(slots.begin(), slots.end(), Slot{0});
+  std::ranges::sort(slots, {}, [this](Slot slot) { return store_->front_.order_of(slot); });
   for (const Slot slot : slots) RETURN_IF_ERROR(tell_slot(slot, false));
   return {};
 }
@@ -167,10 +161,10 @@ base::Result<StoreFigures> StoreInspector::figures() {
   figures.out = counts.out;
   figures.index_bytes = store_->index_.memory_bytes();
   figures.numbers_given = store_->index_.size();
-  store_->front_.for_each_slot([&](Slot slot) {
-    ++figures.buckets;
+  for (Slot slot = 0; slot < store_->layout_.slots(); ++slot) {
     figures.buckets_filled += store_->index_.live(slot) > 0 ? 1 : 0;
-  });
+  }
+  figures.buckets = store_->layout_.slots();
   figures.log_bytes = position_.log_size;
   ASSIGN_OR_RETURN(figures.checkpoint_bytes,
                    files_.size(path_of_number(dir_, "checkpoint", position_.number)));
