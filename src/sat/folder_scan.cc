@@ -38,6 +38,12 @@ base::Result<FolderKind> kind_of_folder(env::FileSystem& files, const std::strin
   };
   if (has("checkpoint")) return FolderKind::kStore;
   if (has("manifest")) return FolderKind::kKnownIds;
+  if (std::ranges::find(names, "records") != names.end()) {
+    return base::fail(
+        ErrorCode::kNotFound,
+        "{} holds no state store itself, but maybe {}/records does, and {}/ids its ids", dir, dir,
+        dir);
+  }
   return base::fail(ErrorCode::kNotFound,
                     "{} holds neither a state store nor known ids: no checkpoint and no manifest "
                     "is in it",

@@ -73,6 +73,16 @@ Store::OpenBucket* Store::open_bucket_of(Slot slot) {
   return nullptr;
 }
 
+// A deed that was done by half cannot be told in the log, nor can what follows it.
+std::unexpected<base::Error> Store::unusable() const {
+  return std::unexpected(status_.error().with_context("the store must be opened again"));
+}
+
+base::Status Store::note(base::Status status) {
+  if (!status) status_ = status;
+  return status;
+}
+
 // --- Records come and go.
 
 base::Status Store::check_size(std::string_view body) const {
@@ -83,6 +93,7 @@ base::Status Store::check_size(std::string_view body) const {
 
 base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::string_view body,
                              Instant due) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(check_size(body));
   Record record;
   record.id = id;
@@ -110,6 +121,7 @@ base::Result<Seq> Store::add(const base::Id& id, std::uint8_t schema, std::strin
 // Its due time is long past.
 base::Result<Record> Store::add_out(const base::Id& id, std::uint8_t schema,
                                     std::string_view body) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(require_index("added out"));
   RETURN_IF_ERROR(check_size(body));
   Record record;
@@ -144,6 +156,7 @@ std::uint32_t Store::late_messages_of(Seq seq) const {
 
 base::Status Store::reschedule(const Record& before, std::uint8_t schema, std::string_view body,
                                Instant due) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(check_out(before, body));
   Operation operation;
   operation.deed = Deed::kReschedule;
@@ -161,6 +174,7 @@ base::Status Store::reschedule(const Record& before, std::uint8_t schema, std::s
 }
 
 base::Result<Record> Store::hold(const Record& before, std::uint8_t schema, std::string_view body) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(require_index("held"));
   RETURN_IF_ERROR(check_out(before, body));
   Operation operation;
@@ -236,6 +250,7 @@ base::Status Store::do_reschedule(Record record, std::string_view body, DueTime 
 }
 
 base::Status Store::remove(Seq seq) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(require_index("removed"));
   if (!index_.has(seq)) return no_such_record(seq);
   Operation operation;
@@ -269,6 +284,7 @@ void Store::free_empty_buckets() {
 }
 
 base::Status Store::send(Seq seq, std::string_view message) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(require_index("sent a message"));
   if (!index_.has(seq)) return no_such_record(seq);
   Operation operation;
@@ -302,6 +318,7 @@ base::Status Store::do_send(Seq seq, std::string_view message) {
 }
 
 base::Status Store::pull(Seq seq, Instant due) {
+  if (!status_) return unusable();
   RETURN_IF_ERROR(require_index("pulled"));
   if (!index_.has(seq)) return no_such_record(seq);
   Operation operation;
@@ -340,8 +357,9 @@ base::Result<std::optional<std::string>> Store::find(Seq seq, Record& record) {
     if (sealed.taken.records.slot == slot) buckets.push_back(&sealed.taken.records);
   }
   for (const TakenBucket* bucket : buckets) {
-    ASSIGN_OR_RETURN(auto body, find_in(*bucket, seq, record));
-    if (body) return body;
+    auto body = find_in(*bucket, seq, record);
+    if (!body) status_ = std::unexpected(body.error());  // it may have written what it reads
+    if (!body || *body) return body;
   }
   return base::fail(ErrorCode::kCorrupt, "record {} is not in its bucket slot {}", seq, slot);
 }

@@ -72,8 +72,8 @@ struct StoreCounts {
 
 // A record is added once, and from then on either waits in a bucket or is out: handed out by
 // next_due() and not yet rescheduled or removed. What commit() acknowledged is there after any
-// crash, and what was out then is handed out again. A failed write leaves the store unusable until
-// it is opened again.
+// crash, and what was out then is handed out again. After a failed read or write nothing more can
+// be done to the store until it is opened again.
 //
 // Time is what the calls bring. It never goes back: an earlier one counts as the last.
 // Thread-compatible; one writer.
@@ -175,6 +175,7 @@ class Store {
   base::Status append(Slot slot, const Record& record);
   base::Status make_room(Slot slot, std::size_t bytes);
   base::Status flush(Slot slot);
+  base::Status do_flush(Slot slot);
   base::Result<bool> flush_by_rule();
   std::uint64_t order_in_time(Slot slot) const;
   OpenBucket take_slot(Slot slot);
@@ -184,7 +185,11 @@ class Store {
   Record message_record(Seq seq, std::string_view message) const;
   base::Result<Messages> read_messages(Slot slot, const TakenBucket& bucket);
 
+  std::unexpected<base::Error> unusable() const;  // why, once status_ is bad
+  base::Status note(base::Status status);         // that it failed, if it did
+
   // --- Deeds, live and replayed.
+  base::Result<std::optional<DueRecord>> find_due(base::Instant now);
   base::Status prepare_open();
   base::Status open_next();
   base::Status move_sealed(std::uint32_t records_max);
@@ -218,6 +223,8 @@ class Store {
 
   // --- Checkpoints: store_checkpoint.cc.
   std::string path_of(std::string_view what, std::uint64_t number) const;
+  base::Result<std::string> do_commit();
+  base::Status do_on_durable();
   base::Status write_checkpoint();
   std::string encode_state(std::string_view segments_state) const;
   base::Result<std::string> decode_state(std::string_view bytes);
@@ -263,6 +270,7 @@ class Store {
   Seq added_ = 0;
   std::optional<Seq> out_;
   StoreCounts counts_;
+  base::Status status_;  // of the first read or write that failed
 };
 
 }  // namespace meguri::sat

@@ -167,6 +167,13 @@ base::Status Store::remove_files_except(std::uint64_t number) {
 // --- Commit.
 
 base::Result<std::string> Store::commit() {
+  if (!status_) return unusable();
+  auto position = do_commit();
+  if (!position) status_ = std::unexpected(position.error());
+  return position;
+}
+
+base::Result<std::string> Store::do_commit() {
   if (out_copies_ > 2 * index_.live(out_slot()) + kOutCopiesMin) {
     Operation operation;
     operation.deed = Deed::kCompactOut;
@@ -183,6 +190,11 @@ base::Result<std::string> Store::commit() {
 }
 
 base::Status Store::on_durable() {
+  if (!status_) return unusable();
+  return note(do_on_durable());
+}
+
+base::Status Store::do_on_durable() {
   if (!std::exchange(has_old_files_, false)) return {};
   RETURN_IF_ERROR(remove_files_except(number_));
   return segments_->forget();

@@ -49,6 +49,9 @@ struct StoreKind {
   std::size_t pool_pages;
   bool naive;
   bool sorts = false;
+  bool has_large = false;  // records, so that the pool, which has room for the largest, overflows
+
+  bool writes_segments() const { return naive || has_large; }
 };
 
 // A store and its oracle, and what can be done to both.
@@ -59,7 +62,8 @@ class StoreWork {
       : files_(files),
         dir_(std::move(dir)),
         random_(seed),
-        layout_(TimeLayout::decode(kind.layout).value()) {
+        layout_(TimeLayout::decode(kind.layout).value()),
+        has_large_(kind.has_large) {
     options_.layout = layout_;
     options_.page_bytes = kind.page_bytes;
     options_.pool_bytes = kind.page_bytes * kind.pool_pages;
@@ -76,8 +80,10 @@ class StoreWork {
     return {};
   }
 
-  base::Status step() {
-    switch (random_.below(14)) {
+  base::Status step() { return random_.below(112) == 0 ? commit() : step_without_commit(); }
+
+  base::Status step_without_commit() {
+    switch (random_.below(13)) {
       case 0:
       case 1:
       case 2: return add();
@@ -86,17 +92,16 @@ class StoreWork {
       case 5: return visit();
       case 6:
       case 7: return come_back();
-      case 12: return add_out();
-      case 13: return hold();
+      case 11: return add_out();
+      case 12: return hold();
       case 8: return random_.below(10) == 0 ? remove() : send();
       case 9: return pull();
-      case 10: {
+      default: {
         ASSIGN_OR_RETURN(const bool more,
                          store_->move_some(static_cast<std::uint32_t>(random_.below(20))));
         has_moved_ |= more;
         return {};
       }
-      default: return random_.below(8) == 0 ? commit() : base::Status();
     }
   }
 
@@ -154,13 +159,23 @@ class StoreWork {
 
   Store& store() { return *store_; }
   const std::string& position() const { return position_; }
+  // Goes on from what another life has left.
+  void set_out(Oracle oracle, std::string position, base::Instant now) {
+    oracle_ = std::move(oracle);
+    committed_ = oracle_;
+    position_ = std::move(position);
+    now_ = now;
+    now_committed_ = now;
+  }
+  base::Instant now() const { return now_; }
   const Oracle& oracle() const { return oracle_; }
   std::uint64_t visits() const { return visits_; }
 
  private:
   std::string draw_body() {
-    return std::string(random_.below(30) == 0 ? random_.below(3000) : random_.below(120),
-                       static_cast<char>('a' + random_.below(26)));
+    std::uint64_t size = random_.below(30) == 0 ? random_.below(3000) : random_.below(120);
+    if (has_large_ && random_.below(6) == 0) size = random_.below(20'000);
+    return std::string(size, static_cast<char>('a' + random_.below(26)));
   }
   // From now to beyond the horizon, and sometimes in the past.
   base::Instant draw_due() {
@@ -350,6 +365,7 @@ class StoreWork {
   const std::string dir_;
   env::Random random_;
   TimeLayout layout_;
+  const bool has_large_;
   StoreOptions options_;
   std::unique_ptr<Store> store_;
   Oracle oracle_;
@@ -365,10 +381,10 @@ class StoreWork {
 inline constexpr StoreKind kStoreKinds[] = {
     {"uniform", "60000x200", 256, 400, false},
     {"naive", "60000x200", 256, 400, true},
-    {"mixed", "1000x60,10000x60,60000x100", 256, 400, false},
-    {"sorted", "1000x60,10000x60,60000x100", 256, 400, false, true},
+    {"mixed", "1000x60,10000x60,60000x100", 256, 400, false, false, true},
+    {"sorted", "1000x60,10000x60,60000x100", 256, 400, false, true, true},
     {"fine", "1000x60,10000x60,60000x100", 64, 1600, false},
-    {"tight", "1000x60,10000x60,60000x100", 64, 20, false},
+    {"tight", "1000x60,10000x60,60000x100", 64, 20, false, false, true},
     {"default", "60000x1440,3600000x768,86400000x400", 4096, 3000, false},
 };
 

@@ -12,10 +12,17 @@ using base::ErrorCode;
 using base::Instant;
 
 base::Result<std::optional<DueRecord>> Store::next_due(Instant now) {
+  if (!status_) return unusable();
   if (out_) {
     return base::fail(ErrorCode::kInvalid, "record {} must be rescheduled before the next one",
                       *out_);
   }
+  auto due = find_due(now);
+  if (!due) status_ = std::unexpected(due.error());
+  return due;
+}
+
+base::Result<std::optional<DueRecord>> Store::find_due(Instant now) {
   DueRecord due;
   for (;;) {
     if (reading_.bucket != nullptr) {
@@ -152,12 +159,13 @@ base::Result<bool> Store::read_one(DueRecord& due) {
 }
 
 base::Result<bool> Store::move_some(std::uint32_t records) {
+  if (!status_) return unusable();
   if (sealed_.empty()) return false;
   Operation operation;
   operation.deed = Deed::kMove;
   operation.number = records;
   log_->add(operation);
-  RETURN_IF_ERROR(move_sealed(records));
+  RETURN_IF_ERROR(note(move_sealed(records)));
   return !sealed_.empty();
 }
 
@@ -245,6 +253,7 @@ base::Status Store::set_aside(const OpenBucket& source) {
 }
 
 base::Result<bool> Store::serve_pulls() {
+  if (!status_) return unusable();
   while (!pulls_.empty() && pulls_.begin()->second.empty()) pulls_.erase(pulls_.begin());
   if (pulls_.empty()) return false;
   // A bucket on its way to finer ones takes its pulls along.
@@ -258,7 +267,7 @@ base::Result<bool> Store::serve_pulls() {
   operation.deed = Deed::kServePulls;
   operation.number = pulls_.begin()->first;
   log_->add(operation);
-  RETURN_IF_ERROR(serve_pulls_of(operation.number));
+  RETURN_IF_ERROR(note(serve_pulls_of(operation.number)));
   return !pulls_.empty();
 }
 

@@ -65,7 +65,10 @@ std::uint64_t Store::order_in_time(Slot slot) const {
 }
 
 base::Status Store::flush(Slot slot) {
-  if (buffers_.bytes(slot) == 0) return {};
+  return buffers_.bytes(slot) == 0 ? base::Status() : note(do_flush(slot));
+}
+
+base::Status Store::do_flush(Slot slot) {
   ASSIGN_OR_RETURN(const Extent extent,
                    segments_->append(slot, buffers_.records(slot),
                                      [&](std::string& out) { buffers_.copy(slot, out); }));
