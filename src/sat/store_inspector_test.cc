@@ -117,7 +117,7 @@ TEST_P(StoreInspectors, FindNoFaultInWhatACrashLeaves) {
     StoreWork work(files, GetParam(), seed);
     ASSERT_TRUE(work.open());
     ASSERT_TRUE(work.commit());
-    files.cut_power_after(cuts.below(80));
+    files.cut_power_after(cuts.below(400));
     base::Status status;
     for (int i = 0; i < 3000 && status && !files.power_is_off(); ++i) status = work.step();
     work.lose();
