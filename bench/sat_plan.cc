@@ -16,9 +16,9 @@ constexpr std::uint32_t kDailySteps = 5;
 constexpr std::uint64_t kPageBytesMax = std::uint64_t{1} << 24U;
 
 const std::vector<std::string>& store_names() {
-  static const std::vector<std::string> kNames = {"sat",    "basic", "naive",   "bdb",
-                                                  "bdb-ro", "lmdb",  "rocksdb", "rocksdb-due"};
-  return kNames;
+  static const std::vector<std::string> names = {"sat",    "basic", "naive",   "bdb",
+                                                 "bdb-ro", "lmdb",  "rocksdb", "rocksdb-due"};
+  return names;
 }
 
 base::Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t max) {
@@ -35,13 +35,13 @@ base::Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t ma
 }
 
 base::Result<SatUnit> parse_unit(const std::string& text) {
-  static const std::map<std::string, SatUnit> kUnits = {{"", SatUnit::kHour},
-                                                        {"hour", SatUnit::kHour},
-                                                        {"day", SatUnit::kDay},
-                                                        {"minute", SatUnit::kMinute},
-                                                        {"mixed", SatUnit::kMixed}};
-  const auto found = kUnits.find(text);
-  if (found != kUnits.end()) return found->second;
+  static const std::map<std::string, SatUnit> units = {{"", SatUnit::kHour},
+                                                       {"hour", SatUnit::kHour},
+                                                       {"day", SatUnit::kDay},
+                                                       {"minute", SatUnit::kMinute},
+                                                       {"mixed", SatUnit::kMixed}};
+  const auto found = units.find(text);
+  if (found != units.end()) return found->second;
   return base::fail(base::ErrorCode::kInvalid, "{} is no unit: hour, day, minute or mixed",
                     base::quoted(text));
 }

@@ -57,6 +57,7 @@ bool Store::is_out(Seq seq) const {
 
 // Buckets that should have been opened long ago and are still coarse are not looked at.
 bool Store::is_due(Seq seq, Instant now) const {
+  CHECK(options_.has_index, "without an index nobody knows where a record is");
   if (is_out(seq)) return true;
   const Slot slot = index_.slot_of(seq);
   const Bucket next = front_.next_open();

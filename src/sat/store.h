@@ -45,8 +45,8 @@ struct StoreOptions {
   // and records are handed out in the order in which they came.
   bool sorts_buckets = false;
   // False: the paper's SAT/Basic, where nobody knows which bucket a record is in. It is rescheduled
-  // before the next one is asked for, and nothing else is done to it: remove(), send(), pull() and
-  // find() are kInvalid. A store stays as it was made.
+  // before the next one is asked for, and nothing else is done to it: add_out(), hold(), remove(),
+  // send(), pull() and find() are kInvalid. A store stays as it was made.
   bool has_index = true;
   std::uint64_t segment_bytes_max = std::uint64_t{256} << 20U;
   // A checkpoint is made when the log is longer than this and than four times the bucket index.

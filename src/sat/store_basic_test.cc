@@ -318,6 +318,7 @@ TEST_F(BasicStore, RefusesWhatNeedsAnIndex) {
   const Seq seq = store_->add({1, 2}, 0, "body", kStart).value();
   Record record;
   EXPECT_EQ(store_->remove(seq).error().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(store_->add_out({3, 4}, 0, "body").error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(store_->send(seq, "message").error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(store_->pull(seq, kStart).error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(store_->find(seq, record).error().code(), ErrorCode::kInvalid);

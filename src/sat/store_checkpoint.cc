@@ -277,7 +277,11 @@ std::string Store::encode_state(std::string_view segments_state) const {
 
 base::Result<TimeLayout> Store::layout_in(std::string_view state) {
   Taker taker(state);
-  if (taker.number() != kVersion) {
+  const std::uint64_t version = taker.number();
+  if (version == kBasicVersion) {
+    return base::fail(ErrorCode::kUnsupported, "a store without an index cannot be looked into");
+  }
+  if (version != kVersion) {
     return base::fail(ErrorCode::kCorrupt, "a checkpoint is of a version that is not known");
   }
   return TimeLayout::decode(taker.text());
