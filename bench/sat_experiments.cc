@@ -91,7 +91,7 @@ SatScale SatScale::full() {
   SatScale scale;
   scale.drawn_records = 2'000'000;
   scale.hours_records = kSatRecords;
-  scale.tree_hours = 18;
+  scale.tree_hours = 12;
   scale.pools_records = kSatRecords / 4;
   scale.length_records = kSatRecords / 8;
   scale.length_hours = 12;
