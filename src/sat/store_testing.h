@@ -49,9 +49,7 @@ struct StoreKind {
   std::size_t pool_pages;
   bool naive;
   bool sorts = false;
-  bool has_large = false;  // records, so that the pool, which has room for the largest, overflows
-
-  bool writes_segments() const { return naive || has_large; }
+  bool has_large = false;  // records, of up to 20,000 bytes
 };
 
 // A store and its oracle, and what can be done to both.
@@ -67,6 +65,7 @@ class StoreWork {
     options_.layout = layout_;
     options_.page_bytes = kind.page_bytes;
     options_.pool_bytes = kind.page_bytes * kind.pool_pages;
+    options_.body_bytes_max = kind.has_large ? 20'000 : 3'000;  // the pool has room for one
     options_.writes_single_pages = kind.naive;
     options_.sorts_buckets = kind.sorts;
     options_.segment_bytes_max = 200'000;
