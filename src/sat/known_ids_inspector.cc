@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "sat/block_kinds.h"
@@ -105,8 +106,8 @@ base::Status KnownIdsInspector::for_each_id(const std::function<bool(const Known
   for (const auto& [id, seq] : known_->fresh_) fresh.push_back({id, seq});
   std::ranges::sort(fresh, {}, &KnownId::id);
   std::vector<IdRunCursor> cursors;  // the youngest first, so that it wins
-  for (auto run = known_->runs_.rbegin(); run != known_->runs_.rend(); ++run) {
-    IdRunCursor cursor(**run);
+  for (const auto& run : std::views::reverse(known_->runs_)) {
+    IdRunCursor cursor(*run);
     ASSIGN_OR_RETURN(const bool more, cursor.next());
     if (more) cursors.push_back(std::move(cursor));
   }

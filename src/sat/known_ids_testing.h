@@ -17,7 +17,7 @@ inline constexpr const char* kDir = "/known";
 // So that a few hundred ids do all that millions do.
 inline KnownIdsOptions small() {
   KnownIdsOptions options;
-  options.cache_bytes = 128 * 4;
+  options.cache_bytes = 512;
   options.block_ids = 5;
   options.batch_min = 20;
   options.fresh_min = 16;

@@ -232,9 +232,9 @@ TEST(StorePositions, ThatAreWrongChangeNothing) {
   expect_all_is_well(work);
 }
 
-constexpr auto name_of_kind = [](const auto& kind) { return std::string(kind.param.name); };
-INSTANTIATE_TEST_SUITE_P(Kinds, StoreCrashes, testing::ValuesIn(kStoreKinds), name_of_kind);
-INSTANTIATE_TEST_SUITE_P(Kinds, LongStoreCrashes, testing::ValuesIn(kStoreKinds), name_of_kind);
+constexpr auto kNameOfKind = [](const auto& kind) { return std::string(kind.param.name); };
+INSTANTIATE_TEST_SUITE_P(Kinds, StoreCrashes, testing::ValuesIn(kStoreKinds), kNameOfKind);
+INSTANTIATE_TEST_SUITE_P(Kinds, LongStoreCrashes, testing::ValuesIn(kStoreKinds), kNameOfKind);
 
 }  // namespace
 }  // namespace meguri::sat
