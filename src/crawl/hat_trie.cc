@@ -115,7 +115,11 @@ void HatTrie::clear() {
 std::optional<std::uint32_t> HatTrie::get(std::string_view key) const {
   Ref node = root_;
   while (node) {
-    if (node.is_block()) return node.block()->find(key, node.bucket_bits());
+    if (node.is_block()) {
+      // Its page is looked for while the key is hashed.
+      __builtin_prefetch(node.block());
+      return node.block()->find(key, node.bucket_bits());
+    }
     if (node.is_branch()) {
       Branch& branch = *node.branch();
       if (key.empty()) return branch.has_value ? std::optional(branch.value) : std::nullopt;

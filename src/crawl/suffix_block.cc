@@ -1,6 +1,7 @@
 #include "crawl/suffix_block.h"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 
 #include "base/hash.h"
@@ -10,6 +11,34 @@ namespace meguri::crawl {
 namespace {
 
 constexpr std::size_t kBucketEntriesMax = 4;  // on average; half of that after growing
+
+template <typename T>
+std::uint64_t load(const char* at) {
+  T value = 0;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+// Most suffixes are short: for these it needs no call, and is on no disk.
+std::uint64_t hash_of(std::string_view suffix) {
+  const char* const begin = suffix.data();
+  const char* const end = begin + suffix.size();
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  if (suffix.size() > 16) {
+    return base::hash64(suffix);
+  } else if (suffix.size() >= 8) {
+    first = load<std::uint64_t>(begin);
+    last = load<std::uint64_t>(end - 8);
+  } else if (suffix.size() >= 4) {
+    first = load<std::uint32_t>(begin);
+    last = load<std::uint32_t>(end - 4);
+  } else if (!suffix.empty()) {
+    first = load<std::uint8_t>(begin) | load<std::uint8_t>(begin + suffix.size() / 2) << 8U;
+    last = load<std::uint8_t>(end - 1);
+  }
+  return base::mix64(first ^ std::rotl(last * 0x9e3779b97f4a7c15ULL, 29) ^ suffix.size());
+}
 
 }  // namespace
 
@@ -40,7 +69,7 @@ std::size_t SuffixBlock::entry_bytes(std::string_view suffix) {
 }
 
 std::size_t SuffixBlock::bucket_of(std::string_view suffix, std::size_t bucket_bits) {
-  return base::hash64(suffix) & ((std::size_t{1} << bucket_bits) - 1);
+  return hash_of(suffix) & ((std::size_t{1} << bucket_bits) - 1);
 }
 
 const char* SuffixBlock::locate(std::string_view suffix, std::size_t bucket_bits) const {

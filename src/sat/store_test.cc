@@ -16,20 +16,31 @@ using base::Duration;
 
 class Stores : public testing::TestWithParam<StoreKind> {};
 
-TEST_P(Stores, DoWhatTheOracleDoes) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    SCOPED_TRACE(seed);
-    env::MemoryFileSystem files;
-    StoreWork run(files, GetParam(), seed);
-    ASSERT_TRUE(run.open());
-    for (int i = 0; i < 6000; ++i) {
-      const base::Status status = run.step();
-      ASSERT_TRUE(status) << status.error().message();
-      if (HasFailure()) FAIL() << "at step " << i;
-    }
-    const base::Status status = run.finish();
+void do_what_the_oracle_does(const StoreKind& kind, std::uint64_t seed) {
+  SCOPED_TRACE(seed);
+  env::MemoryFileSystem files;
+  StoreWork run(files, kind, seed);
+  ASSERT_TRUE(run.open());
+  for (int i = 0; i < 6000; ++i) {
+    const base::Status status = run.step();
     ASSERT_TRUE(status) << status.error().message();
-    EXPECT_GT(run.visits(), 1000U);
+    if (testing::Test::HasFailure()) FAIL() << "at step " << i;
+  }
+  const base::Status status = run.finish();
+  ASSERT_TRUE(status) << status.error().message();
+  EXPECT_GT(run.visits(), 1000U);
+}
+
+TEST_P(Stores, DoWhatTheOracleDoes) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) do_what_the_oracle_does(GetParam(), seed);
+}
+
+// Millions of steps.
+class LongStores : public testing::TestWithParam<StoreKind> {};
+
+TEST_P(LongStores, DoWhatTheOracleDoes) {
+  for (std::uint64_t seed = 100; seed < 160 && !HasFailure(); ++seed) {
+    do_what_the_oracle_does(GetParam(), seed);
   }
 }
 
@@ -119,8 +130,9 @@ TEST(Store, ComesBackWithASmallerPool) {
   EXPECT_EQ(found, 500U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Stores, testing::ValuesIn(kStoreKinds),
-                         [](const auto& kind) { return std::string(kind.param.name); });
+std::string name_of(const testing::TestParamInfo<StoreKind>& kind) { return kind.param.name; }
+INSTANTIATE_TEST_SUITE_P(Kinds, Stores, testing::ValuesIn(kStoreKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, LongStores, testing::ValuesIn(kStoreKinds), name_of);
 
 }  // namespace
 }  // namespace meguri::sat
