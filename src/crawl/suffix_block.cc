@@ -23,11 +23,10 @@ std::uint64_t load(const char* at) {
 std::uint64_t hash_of(std::string_view suffix) {
   const char* const begin = suffix.data();
   const char* const end = begin + suffix.size();
+  if (suffix.size() > 16) return base::hash64(suffix);
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  if (suffix.size() > 16) {
-    return base::hash64(suffix);
-  } else if (suffix.size() >= 8) {
+  if (suffix.size() >= 8) {
     first = load<std::uint64_t>(begin);
     last = load<std::uint64_t>(end - 8);
   } else if (suffix.size() >= 4) {
