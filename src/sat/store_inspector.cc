@@ -162,7 +162,8 @@ base::Result<StoreFigures> StoreInspector::figures() {
   figures.index_bytes = store_->index_.memory_bytes();
   figures.numbers_given = store_->index_.size();
   for (Slot slot = 0; slot < store_->layout_.slots(); ++slot) {
-    figures.buckets_filled += store_->index_.live(slot) > 0 ? 1 : 0;
+    const bool is_ahead = store_->open_bucket_of(slot) == nullptr;
+    figures.buckets_filled += is_ahead && store_->index_.live(slot) > 0 ? 1 : 0;
   }
   figures.buckets = store_->layout_.slots();
   figures.log_bytes = position_.log_size;
