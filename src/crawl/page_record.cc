@@ -91,8 +91,8 @@ bool take_head(std::string_view& bytes, PageRecord& record) {
   std::uint8_t has_prior = 0;
   const bool whole =
       take_fixed(bytes, version) && version == kVersion && take_fixed(bytes, record.host) &&
-      take_enum(bytes, PageState::kRefused, record.state) &&
-      take_fixed(bytes, record.visits) && take_enum(bytes, VisitOutcome::kError, record.outcome) &&
+      take_enum(bytes, PageState::kRefused, record.state) && take_fixed(bytes, record.visits) &&
+      take_enum(bytes, VisitOutcome::kError, record.outcome) &&
       take_enum(bytes, fetch::FetchOutcome::kLocalFailure, record.fetch) &&
       take_fixed(bytes, record.status) && take_instant(bytes, record.visited) &&
       take_fixed(bytes, record.failures) && take_instant(bytes, record.not_before) &&
