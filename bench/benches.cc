@@ -13,6 +13,8 @@ constexpr std::array kBenches = {
           "decisions which request may leave, against paper 004's lists and a priority queue",
           &run_scheduler},
     Bench{"hosts", "a table of host names, against hash maps and libhat-trie", &run_hosts},
+    Bench{"revisits", "a visit in a crawl that goes on, from few known pages to many",
+          &run_revisits},
     Bench{"sat",
           "the state store under the load of paper 003, against Berkeley DB, LMDB and RocksDB",
           &run_sat},

@@ -19,6 +19,7 @@ struct SatOptions {
   std::string page;
   std::string stores;
   bool messages = false;
+  bool growth = false;
   std::string figures;  // a folder for them
 };
 
@@ -31,6 +32,7 @@ struct Options {
 base::Status run_crawl(const Options& options, Report& report);
 base::Status run_flow(const Options& options, Report& report);
 base::Status run_hosts(const Options& options, Report& report);
+base::Status run_revisits(const Options& options, Report& report);
 base::Status run_sat(const Options& options, Report& report);
 base::Status run_scheduler(const Options& options, Report& report);
 base::Status run_seen(const Options& options, Report& report);

@@ -43,12 +43,15 @@ crawl::CrawlOptions options_of(std::string seed, const std::string& archive, boo
 }
 
 base::Result<app::CrawlSeams> seams_of(const WebProcess& web, const std::string& ca_file,
-                                       env::FileSystem& files, const crawl::CrawlOptions& options) {
+                                       env::FileSystem& files, const crawl::CrawlOptions& options,
+                                       const std::string& state_dir) {
   app::CrawlSeams seams;
   ASSIGN_OR_RETURN(seams.addresses, fetch::AddressPolicy::parse({"127.0.0.0/8"}));
   fetch::CurlOptions http;
   http.policy = seams.addresses;
   http.in_flight_max = options.connections_max;
+  seams.spool = app::make_spool(options, files, state_dir);
+  http.spool = seams.spool;
   ASSIGN_OR_RETURN(http.extra_ca_pem, env::read_file(files, ca_file));
   fetch::AresOptions names;
   names.servers = {web.dns()};
@@ -81,13 +84,15 @@ base::Status crawl(const WebProcess& web, bool is_https, std::string seed,
   env::PosixFileSystem files;
   const env::RealClock clock;
   const crawl::CrawlOptions options = options_of(std::move(seed), archive, is_https);
-  ASSIGN_OR_RETURN(const app::CrawlSeams seams, seams_of(web, ca_file, files, options));
-  RETURN_IF_ERROR(files.make_dirs(archive + "/state"));
+  const std::string state_dir = archive + "/state";
+  ASSIGN_OR_RETURN(const app::CrawlSeams seams, seams_of(web, ca_file, files, options, state_dir));
+  RETURN_IF_ERROR(files.make_dirs(state_dir));
+  RETURN_IF_ERROR(seams.spool->open());
   RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
   app::CrawlGraph nodes = app::build_crawl(options, seams);
   flow::ThreadEngine engine(std::move(nodes.graph), {.clock = &clock,
                                                      .files = &files,
-                                                     .state_dir = archive + "/state",
+                                                     .state_dir = state_dir,
                                                      .epoch_every = base::Duration::seconds(1),
                                                      .counts_cpu = true});
   const std::int64_t began = clock.nanoseconds();

@@ -44,6 +44,7 @@ void declare(app::Options options, Arguments& arguments) {
   options.option("--page", "SIZE", sat.page, "Of sat: what these buffers grow by, such as 4K");
   options.option("--stores", "NAMES", sat.stores, "Of sat: which stores, with commas between");
   options.flag("--messages", sat.messages, "Of sat: a message for every record that is due");
+  options.flag("--growth", sat.growth, "Of sat: instead, from 1 million records to all of them");
   options.option("--figures", "DIR", sat.figures,
                  "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md");
 }

@@ -12,6 +12,7 @@
 #include "bench/benches.h"
 #include "bench/control_group.h"
 #include "bench/sat_figures.h"
+#include "bench/sat_growth.h"
 #include "bench/sat_plan.h"
 #include "bench/sat_run.h"
 
@@ -23,6 +24,8 @@ constexpr double kSequentialGoal = 2;
 constexpr double kNaiveGoal = 3;
 constexpr double kMixedGoal = 1.5;
 constexpr double kCachedGoalUs = 0.5;
+// With what its files and its index take, and what was replaced in them since a checkpoint.
+constexpr std::uint64_t kCachedRecordBytes = 400;
 
 double add_cost(Report& report, const std::string& name, const SatCost& cost,
                 std::optional<Goal> cpu_goal = std::nullopt) {
@@ -83,6 +86,9 @@ void add_ratios(Report& report, const std::map<std::string, double>& us) {
              Goal::at_most(kSequentialGoal));
   if (const auto naive = us.find("naive"); naive != us.end()) {
     report.add("naive / sat", naive->second / ours->second, "ratio", Goal::at_least(kNaiveGoal));
+    if (const auto files = us.find("sat-files"); files != us.end()) {
+      report.add("naive / sat-files", naive->second / files->second, "ratio");
+    }
   }
   if (const auto mixed = us.find("mixed"); mixed != us.end()) {
     report.add("sat of minutes, mixed radix / sat", mixed->second / ours->second, "ratio",
@@ -121,6 +127,7 @@ base::Status add_messages(const Options& options, const SatPlan& plan, Report& r
 base::Status run_sat(const Options& options, Report& report) {
   if (!options.sat.figures.empty()) return draw_sat_figures(options, report);
   ASSIGN_OR_RETURN(const SatPlan plan, make_sat_plan(options));
+  if (options.sat.growth) return measure_sat_growth(options, plan, report);
   const SatLoad load = plan.load();
   std::uint64_t bytes = 0;
   const double updates = add_load(report, load, &bytes);
@@ -142,8 +149,12 @@ base::Status run_sat(const Options& options, Report& report) {
                                    plan.load(SatUnit::kMixed), SatStart::kCold));
       us["mixed"] = add_cost(report, "sat of minutes, mixed radix", mixed);
     }
-    ASSIGN_OR_RETURN(const SatCost cached,
-                     measure_sat(name, plan.setting(options.dir, name), load, SatStart::kCached));
+    SatPlan small = plan;
+    small.records = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(plan.records, plan.memory_bytes / kCachedRecordBytes));
+    ASSIGN_OR_RETURN(const SatCost cached, measure_sat(name, small.setting(options.dir, name),
+                                                       small.load(), SatStart::kCached));
+    report.add("sat in cache, records", small.records, "records");
     add_cost(report, "sat in cache", cached, Goal::at_most(kCachedGoalUs));
   }
   if (options.sat.messages) RETURN_IF_ERROR(add_messages(options, plan, report));

@@ -350,8 +350,8 @@ base::Status SatExperiments::add_pools(SatUnit unit) {
                      : "(003, figure 8) as by days; SAT becomes slower where the pool is small.";
   figure.found = fmt::format(
       "from the smallest pool to the largest, with 4 KiB pages SAT takes {} µs, SAT/Naive {} and "
-      "SAT/Basic {}. All buckets are appended to one file, a mebibyte at a time (SAT/Naive: as "
-      "pages fill), so no pool is so small that writing is not sequential.",
+      "SAT/Basic {}. All buckets are appended to one file, a mebibyte at a time; SAT/Naive has a "
+      "file for each, as in the paper, and writes pages as they fill.",
       first_to_last(figure.plot, "SAT, 4 KiB pages"),
       first_to_last(figure.plot, "SAT/Naive, 4 KiB pages"),
       first_to_last(figure.plot, "SAT/Basic, 4 KiB pages"));

@@ -4,12 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "app/svg_plot.h"
 #include "base/result.h"
 #include "bench/benches.h"
 #include "bench/machine.h"
-#include "bench/svg_plot.h"
 
 namespace meguri::bench {
+
+using app::Plot;
+using app::plot_number;
+using app::PlotAxis;
+using app::PlotLine;
+using app::PlotSeries;
 
 struct SatFigure {
   std::string name;   // of its file, without ".svg"

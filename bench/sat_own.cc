@@ -51,6 +51,11 @@ class OwnStore final : public SatStore {
     return open_at(position, load);
   }
 
+  base::Status reopen(const SatLoad& load) override {
+    store_.reset();
+    return open_at(position_, load);
+  }
+
   base::Status send_messages(const std::vector<std::uint32_t>& due) override {
     static constexpr std::string_view kMessage = "a hint of 32 bytes for one page.";
     for (const std::uint32_t seq : due) RETURN_IF_ERROR(store_->send(seq, kMessage));
@@ -115,6 +120,11 @@ std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting
   sat::StoreOptions options;
   if (name == "naive") {
     options.writes_single_pages = true;
+    options.segments.has_one_per_slot = true;
+  } else if (name == "naive-in-turn") {
+    options.writes_single_pages = true;
+  } else if (name == "sat-files") {
+    options.segments.has_one_per_slot = true;
   } else if (name == "sat-sort") {
     options.sorts_buckets = true;
   } else if (name == "basic") {

@@ -12,12 +12,14 @@ namespace meguri::bench {
 namespace {
 
 constexpr std::uint32_t kQuickRecords = 500'000;
+constexpr std::uint32_t kGrowthRecords = 100'000'000;
 constexpr std::uint32_t kDailySteps = 5;
 constexpr std::uint64_t kPageBytesMax = std::uint64_t{1} << 24U;
 
 const std::vector<std::string>& store_names() {
-  static const std::vector<std::string> names = {"sat",    "basic", "naive",   "bdb",
-                                                 "bdb-ro", "lmdb",  "rocksdb", "rocksdb-due"};
+  static const std::vector<std::string> names = {
+      "sat", "basic",  "sat-files", "naive",   "naive-in-turn",
+      "bdb", "bdb-ro", "lmdb",      "rocksdb", "rocksdb-due"};
   return names;
 }
 
@@ -83,6 +85,7 @@ base::Result<SatPlan> make_sat_plan(const Options& options) {
     plan.memory_bytes = std::uint64_t{48} << 20U;
     plan.pool_bytes = std::uint64_t{4} << 20U;
   }
+  if (given.growth && !options.quick) plan.records = kGrowthRecords;
   if (!given.records.empty()) {
     ASSIGN_OR_RETURN(const std::uint64_t records,
                      parse_number(given.records, std::numeric_limits<std::int32_t>::max()));

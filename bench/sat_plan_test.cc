@@ -21,7 +21,7 @@ TEST(SatPlan, IsThePapersByItself) {
   EXPECT_EQ(plan.pool_bytes, 32U << 20U);
   EXPECT_EQ(plan.page_bytes, 0U);
   EXPECT_EQ(plan.unit, SatUnit::kHour);
-  EXPECT_EQ(plan.stores.size(), 8U);
+  EXPECT_EQ(plan.stores.size(), 10U);
 }
 
 TEST(SatPlan, TakesWhatIsGiven) {

@@ -162,6 +162,12 @@ base::Status run_steps(std::string_view name, const SatSetting& setting, const S
     }
   }
   cost->messages = sum.messages;
+  if (setting.restarts) {
+    drop_files(setting.dir);
+    const Counters before = Counters::now();
+    RETURN_IF_ERROR(store->reopen(load));
+    cost->restart_seconds = Counters::now().real - before.real;
+  }
   return check_visits(name, load, due, sum.visits);
 }
 
@@ -181,6 +187,7 @@ nlohmann::json to_json(const SatCost& cost) {
           {"cpu_seconds", cost.cpu_seconds},
           {"read_bytes", cost.read_bytes},
           {"written_bytes", cost.written_bytes},
+          {"restart_seconds", cost.restart_seconds},
           {"files_dropped", cost.files_dropped},
           {"steps", steps}};
 }
@@ -193,6 +200,7 @@ SatCost from_json(const nlohmann::json& json) {
   cost.cpu_seconds = json["cpu_seconds"];
   cost.read_bytes = json["read_bytes"];
   cost.written_bytes = json["written_bytes"];
+  cost.restart_seconds = json["restart_seconds"];
   cost.files_dropped = json["files_dropped"];
   for (const auto& step : json["steps"]) cost.steps.push_back({step[0], step[1]});
   return cost;

@@ -34,9 +34,10 @@ struct SatCost {
   double disk_bytes = 0;  // what the store takes after loading
   double load_seconds = 0;
   double peak_mb = 0;
-  bool is_limited = false;   // by a control group
-  double group_peak_mb = 0;  // what this had, with files' pages in the cache; 0: not known
-  double files_dropped = 0;  // times that the page cache held more than the limit
+  bool is_limited = false;     // by a control group
+  double group_peak_mb = 0;    // what this had, with files' pages in the cache; 0: not known
+  double restart_seconds = 0;  // from a kill after the last step, with nothing in the page cache
+  double files_dropped = 0;    // times that the page cache held more than the limit
   std::vector<SatStepCost> steps;
 
   double us(double total) const { return total * 1e6 / static_cast<double>(updates); }

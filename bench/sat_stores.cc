@@ -8,6 +8,10 @@
 
 namespace meguri::bench {
 
+base::Status SatStore::reopen(const SatLoad& /*load*/) {
+  return base::fail(base::ErrorCode::kInvalid, "only our own store is opened again");
+}
+
 std::unique_ptr<SatStore> make_sat_store(std::string_view name, const SatSetting& setting) {
   if (name == "bdb") return make_bdb_store(false, setting);
   if (name == "bdb-ro") return make_bdb_store(true, setting);

@@ -21,6 +21,7 @@ struct SatSetting {
   bool has_messages = false;       // every record gets one before it is due
   // Ours only: it can be run again from where loading ended, which keeps what it has replaced.
   bool keeps_start = false;
+  bool restarts = false;  // ours only: after all steps it is killed, and opened again
 };
 
 // What a step did; the same for all stores.
@@ -43,14 +44,18 @@ class SatStore {
   // it promises to keep after a crash is kept when it returns.
   virtual base::Status run_step(std::uint32_t step, const std::vector<std::uint32_t>& due,
                                 SatSum* sum) = 0;
+  // Forgets all that is in memory, as a kill does, and comes back to the end of the last step.
+  virtual base::Status reopen(const SatLoad& load);
   // Lets go of what keeps files in the page cache.
   virtual base::Status release_files() { return {}; }
 };
 
 // nullptr: there is no store of this name.
 std::unique_ptr<SatStore> make_sat_store(std::string_view name, const SatSetting& setting);
-// Of this project: sat; sat-sort, which sorts each bucket as the paper does; naive; and basic. What
-// one of the first three has loaded, the others can run.
+// Of this project: sat; sat-sort, which sorts each bucket as the paper does; basic; naive; and what
+// makes the difference between the first and the last: sat-files, with a file for each bucket as
+// the paper has it, and naive-in-turn, whose pages go to one file as those of sat do. What one of
+// them but basic has loaded, the others can run.
 std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting& setting);
 // What bdb has loaded, bdb-ro can run and leaves as it was.
 std::unique_ptr<SatStore> make_bdb_store(bool is_read_only, const SatSetting& setting);

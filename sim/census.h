@@ -16,6 +16,13 @@ namespace meguri::sim {
 using HostNumber = std::uint64_t;    // 0 .. hosts - 1, in no order of size
 using ServerNumber = std::uint64_t;  // 0 .. servers - 1
 
+// What sitemaps and feeds are like.
+enum class ListHabit : std::uint8_t {
+  kMixed,  // as on the web: each host has its own
+  kTrue,   // every host has a sitemap and a feed, with validators and true dates
+  kLying,  // every host has a sitemap that says that each of its pages has changed just now
+};
+
 struct CensusOptions {
   static constexpr std::uint64_t kHostsMax = 10'000'000;
   static constexpr std::uint64_t kPagesMax = 10'000'000'000;
@@ -29,6 +36,7 @@ struct CensusOptions {
   double size_exponent = 0.9;    // of the power law of host sizes
   bool has_copies = true;        // some hosts are aliases and mirrors of others
   bool is_exact = false;         // `pages` to the last one; else as many as rounding leaves
+  ListHabit lists = ListHabit::kMixed;
 
   base::Status check() const;  // kInvalid, in one sentence
 };
@@ -39,6 +47,7 @@ class Census {
   explicit Census(const CensusOptions& options);  // requires options.check()
 
   std::uint64_t seed() const { return options_.seed; }
+  ListHabit lists() const { return options_.lists; }
   std::uint64_t hosts() const { return sizes_.size(); }
   std::uint64_t pages() const { return pages_; }  // as given, but for rounding if it is not exact
   std::uint64_t servers() const { return servers_; }

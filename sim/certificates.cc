@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kValidFrom = "19900101000000Z";
 constexpr const char* kValidTo = "21000101000000Z";
+constexpr const char* kExpiredAt = "19990101000000Z";
+constexpr const char* kOtherName = "somebody-else.test";
 
 std::string lower(std::string_view name) {
   std::string out(name);
@@ -115,26 +117,35 @@ base::Result<std::unique_ptr<CertificateAuthority>> CertificateAuthority::make()
   return made;
 }
 
-OpenSslPtr<X509> CertificateAuthority::issue(const std::string& name, std::uint64_t serial) const {
+OpenSslPtr<X509> CertificateAuthority::issue(const std::string& name, std::uint64_t serial,
+                                             CertificateFault fault) const {
   OpenSslPtr<X509> made = new_certificate("Host of a virtual web", serial, leaf_key_.get());
+  if (made == nullptr) return nullptr;
+  const bool is_own = fault == CertificateFault::kSelfSigned;
+  X509* const issuer = is_own ? made.get() : own_.get();
+  EVP_PKEY* const signer = is_own ? leaf_key_.get() : key_.get();
+  const bool is_expired = fault == CertificateFault::kExpired;
+  const std::string host = fault == CertificateFault::kWrongName ? kOtherName : name;
   const bool is_good =
-      made != nullptr && X509_set_issuer_name(made.get(), X509_get_subject_name(own_.get())) == 1 &&
-      add_extension(made.get(), own_.get(), NID_basic_constraints, "critical,CA:FALSE") &&
-      add_extension(made.get(), own_.get(), NID_key_usage, "critical,digitalSignature") &&
-      add_extension(made.get(), own_.get(), NID_ext_key_usage, "serverAuth") &&
-      add_extension(made.get(), own_.get(), NID_authority_key_identifier, "keyid") &&
-      add_dns_name(made.get(), name) && X509_sign(made.get(), key_.get(), EVP_sha256()) > 0;
+      (!is_expired || ASN1_TIME_set_string_X509(X509_getm_notAfter(made.get()), kExpiredAt) == 1) &&
+      X509_set_issuer_name(made.get(), X509_get_subject_name(issuer)) == 1 &&
+      add_extension(made.get(), issuer, NID_basic_constraints, "critical,CA:FALSE") &&
+      add_extension(made.get(), issuer, NID_key_usage, "critical,digitalSignature") &&
+      add_extension(made.get(), issuer, NID_ext_key_usage, "serverAuth") &&
+      (is_own || add_extension(made.get(), issuer, NID_authority_key_identifier, "keyid")) &&
+      add_dns_name(made.get(), host) && X509_sign(made.get(), signer, EVP_sha256()) > 0;
   return is_good ? std::move(made) : nullptr;
 }
 
-OpenSslPtr<X509> CertificateAuthority::certificate_of(std::string_view name) const {
+OpenSslPtr<X509> CertificateAuthority::certificate_of(std::string_view name,
+                                                      CertificateFault fault) const {
   if (!is_host_name(name)) return nullptr;
   std::string key = lower(name);
   // Signing under the lock costs others some 50 µs, and only once for each name.
   const base::MutexLock lock(mutex_);
   auto found = issued_.find(key);
   if (found == issued_.end()) {
-    auto made = issue(key, ++serial_);
+    auto made = issue(key, ++serial_, fault);
     if (made == nullptr) return nullptr;
     if (issued_.size() >= kCertificatesMax) {
       issued_.erase(ages_.front());

@@ -26,6 +26,14 @@ struct FreeOpenSsl {
 template <typename T>
 using OpenSslPtr = std::unique_ptr<T, FreeOpenSsl>;
 
+// What is wrong with a certificate.
+enum class CertificateFault : std::uint8_t {
+  kNone,
+  kExpired,     // in 1999
+  kWrongName,   // it is for another host
+  kSelfSigned,  // not by the authority
+};
+
 // An authority of its own with an EC key on P-256, and one more such key that all its leaf
 // certificates share. The keys are random, new in every run, and never leave the process: nothing
 // signed by it is worth anything elsewhere.
@@ -44,13 +52,15 @@ class CertificateAuthority {
 
   // The certificate of a host, in any case; made when it is first asked for. nullptr if `name` is
   // none: empty, too long, or of other characters than letters, digits, '-', '_' and '.'.
-  OpenSslPtr<X509> certificate_of(std::string_view name) const;
+  OpenSslPtr<X509> certificate_of(std::string_view name,
+                                  CertificateFault fault = CertificateFault::kNone) const;
   EVP_PKEY* leaf_key() const { return leaf_key_.get(); }
 
  private:
   CertificateAuthority() = default;
 
-  OpenSslPtr<X509> issue(const std::string& name, std::uint64_t serial) const;
+  OpenSslPtr<X509> issue(const std::string& name, std::uint64_t serial,
+                         CertificateFault fault) const;
 
   OpenSslPtr<EVP_PKEY> key_;
   OpenSslPtr<EVP_PKEY> leaf_key_;

@@ -54,6 +54,23 @@ TEST(CertificateAuthority, SignsForAllTimesAWorldMayHave) {
   EXPECT_TRUE(is_valid(authority->pem(), certificate.get(), "a.test", k2099));
 }
 
+TEST(CertificateAuthority, FaultsAreWhatTheySay) {
+  const auto authority = new_authority();
+  const auto is_good = [&](CertificateFault fault, const char* host, std::int64_t time) {
+    // A name keeps its certificate, so that each has its own.
+    const std::string name = "host" + std::to_string(static_cast<int>(fault)) + ".test";
+    const auto certificate = authority->certificate_of(name, fault);
+    return is_valid(authority->pem(), certificate.get(), host == nullptr ? name.c_str() : host,
+                    time);
+  };
+  EXPECT_TRUE(is_good(CertificateFault::kNone, nullptr, k2026));
+  EXPECT_FALSE(is_good(CertificateFault::kExpired, nullptr, k2026));
+  EXPECT_TRUE(is_good(CertificateFault::kExpired, nullptr, k1991));
+  EXPECT_FALSE(is_good(CertificateFault::kWrongName, nullptr, k2026));
+  EXPECT_TRUE(is_good(CertificateFault::kWrongName, "somebody-else.test", k2026));
+  EXPECT_FALSE(is_good(CertificateFault::kSelfSigned, nullptr, k2026));
+}
+
 TEST(CertificateAuthority, TakesNamesInAnyCaseAndOfFullLength) {
   const auto authority = new_authority();
   const auto certificate = authority->certificate_of("WWW.A.test");

@@ -41,6 +41,7 @@ struct HostFacts {
   std::optional<HostNumber> number;
   web::Robots robots;
   Duration crawl_delay;
+  bool is_hostile = false;  // where it leads is not known, nor what of it is worth another visit
 };
 
 class Judge {
@@ -81,10 +82,19 @@ class Judge {
     const auto [found, is_new] = facts_.try_emplace(host);
     HostFacts& facts = found->second;
     if (!is_new) return facts;
+    if (const HostileHabit* habit = world_.hostile().of_host(host)) {
+      facts.is_hostile = true;
+      return read_robots(HostileWeb::robots_of(*habit, world_.start()), &facts);
+    }
     facts.number = world_.census().host_of_name(host);
     if (!facts.number) return facts;
     const Site site(world_.census(), *facts.number);
-    facts.robots = web::Robots::parse(world_.robots_of(site, {.host = host}), options_.agent);
+    return read_robots(world_.robots_of(site, {.host = host}), &facts);
+  }
+
+  const HostFacts& read_robots(std::string_view text, HostFacts* read) const {
+    HostFacts& facts = *read;
+    facts.robots = web::Robots::parse(text, options_.agent);
     facts.crawl_delay = facts.robots.crawl_delay().value_or(Duration());
     return facts;
   }
@@ -106,6 +116,7 @@ class Judge {
     }
     const std::string key = key_of(access.host, access.target);
     const bool is_robots = access.target == "/robots.txt";
+    if (facts.is_hostile) return;
     if (!options_.seeds.empty() && !is_robots && !known_.contains(key)) {
       say(BreachKind::kUnlinked, i, fmt::format("nothing fetched before leads to {}", key));
     }
@@ -191,7 +202,7 @@ class Judge {
 
   // Adds where an answer leads. It was made some time between arrival and end, so both count.
   void learn(const Access& access) {
-    if (access.status >= 400) return;
+    if (!has_leads(access)) return;
     for (const Instant moment : {access.arrival, access.end}) {
       for (const Lead& lead : leads_of(world_, access.host, access.target, moment)) {
         known_.insert(key_of(lead.host, lead.target));

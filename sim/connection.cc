@@ -13,12 +13,14 @@ constexpr std::uint64_t kLingerBytesMax = 1 << 20;  // that a client may send af
 
 }  // namespace
 
-Connection::Connection(ConnectionShared& shared, int socket, OpenSslPtr<SSL> ssl,
-                       std::string server)
+Connection::Connection(ConnectionShared& shared, int socket, OpenSslPtr<SSL> ssl, Address server,
+                       HostileDoor door)
     : shared_(shared),
       stream_(socket, std::move(ssl)),
+      door_(door),
       state_(stream_.is_tls() ? State::kHandshake : State::kHead) {
-  access_.server = std::move(server);
+  access_.server = address_text(server);
+  if (door == HostileDoor::kResets) state_ = State::kReset;
 }
 
 Connection::~Connection() {
@@ -46,11 +48,18 @@ std::optional<Connection::Next> Connection::step() {
     case State::kWait: return step_wait();
     case State::kReply: return step_reply();
     case State::kLinger: return step_linger();
+    case State::kReset: return step_reset();
   }
   return Next::kClose;
 }
 
 std::optional<Connection::Next> Connection::step_handshake() {
+  if (door_ != HostileDoor::kOpen) {
+    if (is_gone_ || has_ended_) return Next::kClose;
+    if (door_ == HostileDoor::kIgnoresHandshake || !is_readable_) return Next::kEvent;
+    state_ = State::kReset;
+    return std::nullopt;
+  }
   switch (stream_.shake_hands().state) {
     case IoState::kMoved: state_ = State::kHead; return std::nullopt;
     case IoState::kAgain: return Next::kEvent;
@@ -182,7 +191,8 @@ std::optional<Connection::Next> Connection::wait_until(std::int64_t deadline_ns)
 }
 
 std::optional<Connection::Next> Connection::step_wait() {
-  if (is_gone_) return Next::kClose;
+  // Who has given up a script would else be thought to wait for all of it.
+  if (is_gone_ || (has_ended_ && reply_.is_script())) return Next::kClose;
   if (shared_.clock.nanoseconds() < deadline_ns_) return wait_until(deadline_ns_);
   state_ = State::kReply;
   return std::nullopt;
@@ -192,6 +202,14 @@ std::optional<Connection::Next> Connection::step_reply() {
   // Before the write: the client may have all of it, and the next request under way, before this
   // thread runs again.
   const base::Instant now = shared_.clock.utc();
+  if (const base::Duration time = reply_.take_pause(); time > base::Duration()) {
+    pause(time);
+    return std::nullopt;
+  }
+  if (reply_.is_done()) {
+    end_reply(now);
+    return std::nullopt;
+  }
   const IoResult written = stream_.write(reply_, shared_.scratch);
   switch (written.state) {
     case IoState::kMoved: break;
@@ -204,9 +222,19 @@ std::optional<Connection::Next> Connection::step_reply() {
   return std::nullopt;
 }
 
+void Connection::pause(base::Duration time) {
+  deadline_ns_ = shared_.clock.nanoseconds() + shared_.clock.real_time(time).count();
+  timer_is_set_ = false;
+  state_ = State::kWait;
+}
+
 void Connection::end_reply(base::Instant now) {
   log_end(now);
   has_answered_ = true;
+  if (reply_.resets()) {
+    state_ = State::kReset;
+    return;
+  }
   const bool closes = reply_.closes();
   reply_.clear();
   parser_ = web::HeadParser(web::HeadKind::kRequest);
@@ -227,6 +255,11 @@ void Connection::log_end(base::Instant now) {
   access_.bytes = reply_.sent_bytes();
   shared_.log.add(access_);
   is_asked_ = false;
+}
+
+std::optional<Connection::Next> Connection::step_reset() {
+  stream_.set_reset();
+  return Next::kClose;
 }
 
 std::optional<Connection::Next> Connection::step_linger() {

@@ -14,8 +14,10 @@
 
 #include "env/clock.h"
 #include "sim/access_batch.h"
+#include "sim/hostile.h"
 #include "sim/http_reply.h"
 #include "sim/http_request.h"
+#include "sim/server_address.h"
 #include "sim/stream.h"
 #include "sim/world.h"
 #include "web/http_chunked.h"
@@ -68,8 +70,9 @@ class Connection {
     kClose,  // nothing any more
   };
 
-  // `server` is the address the client connected to.
-  Connection(ConnectionShared& shared, int socket, OpenSslPtr<SSL> ssl, std::string server);
+  // `server` is the address the client connected to, and `door` how it treats connections.
+  Connection(ConnectionShared& shared, int socket, OpenSslPtr<SSL> ssl, Address server,
+             HostileDoor door = HostileDoor::kOpen);
   ~Connection();  // logs a request that was not answered in full
 
   // Tells what epoll said of its socket. Events are edges: nothing is said twice.
@@ -94,6 +97,7 @@ class Connection {
     kWait,    // for the time to answer
     kReply,   // writes
     kLinger,  // has ended its side, and waits for the client's end
+    kReset,   // resets the connection
   };
 
   // Each does one step of its state: nullopt means that there is more to do at once.
@@ -104,6 +108,7 @@ class Connection {
   std::optional<Next> step_wait();
   std::optional<Next> step_reply();
   std::optional<Next> step_linger();
+  std::optional<Next> step_reset();
 
   // Bytes of the client: first those left over, then from the socket. `take` says how many of them
   // it used; it leaves some only when the state has changed.
@@ -118,6 +123,7 @@ class Connection {
   void end_reply(base::Instant now);
   void log_end(base::Instant now);
   std::optional<Next> wait_until(std::int64_t deadline_ns);
+  void pause(base::Duration time);  // of a reply that is under way
   std::string_view scheme() const { return stream_.is_tls() ? "https" : "http"; }
 
   ConnectionShared& shared_;
@@ -134,6 +140,7 @@ class Connection {
   std::int64_t arrival_ns_ = 0;
   std::int64_t deadline_ns_ = 0;
   std::uint64_t lingered_bytes_ = 0;
+  HostileDoor door_;
   State state_;
   bool timer_is_set_ = false;
   bool is_asked_ = false;  // a request is under way, and not in the log yet

@@ -187,8 +187,10 @@ void EventLoop::add_connection(Descriptor socket, bool is_tls, Address server) {
   if (is_tls) ssl = parts_.tls->accept(socket.number());
   if (is_tls && ssl == nullptr) return;
   const int number = socket.number();
+  const HostileHabit* const habit = parts_.world->hostile().at(server);
+  const HostileDoor door = habit == nullptr ? HostileDoor::kOpen : habit->door;
   auto connection =
-      std::make_unique<Connection>(shared_, socket.release(), std::move(ssl), address_text(server));
+      std::make_unique<Connection>(shared_, socket.release(), std::move(ssl), server, door);
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();

@@ -13,6 +13,12 @@ namespace meguri::sim {
 void HttpReply::prepare(Answer answer, const WireForm& form) {
   clear();
   status_ = answer.status;
+  if (answer.script != nullptr) {
+    script_ = std::move(answer.script);
+    closes_ = true;
+    is_pause_due_ = true;
+    return;
+  }
   closes_ = closes_wire(answer, form);
   append_wire_head(answer, form, &text_);
   add_text(0);
@@ -57,7 +63,30 @@ void HttpReply::add_text(std::size_t from) {
   }
 }
 
+base::Duration HttpReply::take_pause() {
+  if (script_ == nullptr || is_done()) return {};
+  // A round without bytes is over with its pause.
+  if (!is_pause_due_ && script_->steps[at_].bytes.empty()) end_round();
+  if (is_done() || !is_pause_due_) return {};
+  is_pause_due_ = false;
+  return script_->steps[at_].pause;
+}
+
+void HttpReply::end_round() {
+  offset_ = 0;
+  is_pause_due_ = true;
+  if (++round_ < script_->steps[at_].times) return;
+  round_ = 0;
+  ++at_;
+}
+
 std::size_t HttpReply::gather(std::span<iovec> parts) const {
+  if (script_ != nullptr) {
+    const std::string& bytes = script_->steps[at_].bytes;
+    parts[0].iov_base = const_cast<char*>(bytes.data() + offset_);
+    parts[0].iov_len = bytes.size() - offset_;
+    return 1;
+  }
   std::size_t count = 0;
   std::size_t skip = offset_;
   for (std::size_t i = at_; i < pieces_.size() && count < parts.size(); ++i) {
@@ -74,6 +103,12 @@ std::size_t HttpReply::gather(std::span<iovec> parts) const {
 
 void HttpReply::advance(std::size_t bytes) {
   sent_bytes_ += bytes;
+  if (script_ != nullptr) {
+    offset_ += bytes;
+    CHECK(offset_ <= script_->steps[at_].bytes.size());
+    if (offset_ == script_->steps[at_].bytes.size()) end_round();
+    return;
+  }
   while (bytes > 0) {
     CHECK(at_ < pieces_.size());
     const std::size_t left = pieces_[at_].size - offset_;
@@ -91,6 +126,9 @@ void HttpReply::clear() {
   text_.clear();
   body_ = std::string();
   pieces_.clear();
+  script_.reset();
+  is_pause_due_ = false;
+  round_ = 0;
   at_ = 0;
   offset_ = 0;
   sent_bytes_ = 0;

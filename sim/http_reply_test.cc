@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace meguri::sim {
 namespace {
@@ -81,6 +83,34 @@ TEST(HttpReply, RefusalsSayWhyAndClose) {
             "Content-Length: 36\r\nConnection: close\r\n\r\n"
             "431 Request Header Fields Too Large\n");
   EXPECT_TRUE(reply.closes());
+}
+
+TEST(HttpReply, AScriptIsSentStepByStepWithItsPauses) {
+  const auto second = base::Duration::seconds(1);
+  Answer answer;
+  answer.script = std::make_shared<const WireScript>(WireScript{
+      .steps = {{.bytes = "ab"}, {.bytes = "c", .times = 3, .pause = second}, {.pause = second}},
+      .resets = true});
+  HttpReply reply;
+  reply.prepare(std::move(answer), {});
+  EXPECT_TRUE(reply.is_script());
+  EXPECT_TRUE(reply.closes());
+  EXPECT_TRUE(reply.resets());
+  std::string seen;  // a dot for each pause
+  std::array<iovec, 2> room;
+  while (!reply.is_done()) {
+    if (reply.take_pause() > base::Duration()) {
+      seen += '.';
+      continue;
+    }
+    if (reply.is_done()) break;
+    ASSERT_EQ(reply.gather(room), 1U);
+    ASSERT_GT(room[0].iov_len, 0U);
+    seen += *static_cast<const char*>(room[0].iov_base);
+    reply.advance(1);
+  }
+  EXPECT_EQ(seen, "ab.c.c.c.");
+  EXPECT_EQ(reply.sent_bytes(), 5U);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "sim/http_server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -53,12 +54,26 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const World& world,
 base::Status HttpServer::listen(const World& world, const env::Clock& clock,
                                 const HttpServerOptions& options) {
   ASSIGN_OR_RETURN(connections_max_, make_room_for_connections(options.limits.connections_max));
-  ASSIGN_OR_RETURN(Listeners plain, listen_on_loopback(options.port, options.threads, "--port"));
+  const auto habits = world.hostile().habits();
+  const auto is_deaf = [](const HostileHabit* habit) { return habit->door == HostileDoor::kDeaf; };
+  const bool is_shared = std::ranges::any_of(habits, is_deaf);
+  ASSIGN_OR_RETURN(Listeners plain,
+                   listen_on_loopback(options.port, options.threads, is_shared, "--port"));
   port_ = plain.port;
+  for (const HostileHabit* habit : habits) {
+    if (!is_deaf(habit)) continue;
+    ASSIGN_OR_RETURN(auto sockets, listen_deafly(HostileWeb::address_of(*habit), port_));
+    for (Descriptor& socket : sockets) deaf_.push_back(std::move(socket));
+  }
   Listeners secure;
   if (options.tls_port) {
-    ASSIGN_OR_RETURN(tls_, TlsContext::make());
-    ASSIGN_OR_RETURN(secure, listen_on_loopback(*options.tls_port, options.threads, "--tls-port"));
+    const auto fault_of = [&world](std::string_view host) {
+      const HostileHabit* const habit = world.hostile().of_host(host);
+      return habit == nullptr ? CertificateFault::kNone : habit->certificate;
+    };
+    ASSIGN_OR_RETURN(tls_, TlsContext::make(fault_of));
+    ASSIGN_OR_RETURN(secure,
+                     listen_on_loopback(*options.tls_port, options.threads, false, "--tls-port"));
     tls_port_ = secure.port;
   }
   for (std::size_t i = 0; i < options.threads; ++i) {

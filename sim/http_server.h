@@ -14,6 +14,7 @@
 #include "env/clock.h"
 #include "sim/access_batch.h"
 #include "sim/connection.h"
+#include "sim/descriptor.h"
 #include "sim/event_loop.h"
 #include "sim/tls_context.h"
 #include "sim/world.h"
@@ -79,6 +80,7 @@ class HttpServer {
   std::unique_ptr<TlsContext> tls_;
   std::vector<std::unique_ptr<EventLoop>> loops_;
   std::vector<std::thread> threads_;
+  std::vector<Descriptor> deaf_;  // of hostile hosts that are never connected to
 };
 
 }  // namespace meguri::sim

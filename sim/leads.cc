@@ -23,7 +23,11 @@ class Finder {
   std::vector<Lead> find(const Place& place) {
     switch (place.kind) {
       case Place::Kind::kRobots:
-        if (site_.has_robots() && site_.sitemap() != SitemapHabit::kNone) add_sitemap("");
+        if (site_.has_robots() && site_.sitemap() != SitemapHabit::kNone) {
+          add_sitemap("");
+        } else {
+          add(LeadKind::kHint, "/sitemap.xml");
+        }
         break;
       case Place::Kind::kRedirect: add(LeadKind::kRedirect, site_.address_of(place.page)); break;
       case Place::Kind::kPage: find_in_page(place.page); break;
@@ -215,6 +219,10 @@ std::vector<Lead> leads_of(const World& world, std::string_view host, std::strin
   return Finder(world, host, site, world.moment_of(now)).find(world.place_of(site, target));
 }
 
+bool has_leads(const Access& access) {
+  return access.status < 400 || (access.status == 404 && access.target == "/robots.txt");
+}
+
 std::vector<Reached> reachable(const World& world, const ReachOptions& options) {
   return Walk(world, options).run();
 }
@@ -234,7 +242,7 @@ std::vector<Lead> left_out(const World& world, std::span<const Access> log,
     if (auto lead = lead_of_url(seed)) look(std::move(*lead), "");
   }
   for (const Access& access : log) {
-    if (access.status >= 400) continue;
+    if (!has_leads(access)) continue;
     for (Lead& lead : leads_of(world, access.host, access.target, access.arrival)) {
       look(std::move(lead), access.host);
     }

@@ -38,13 +38,18 @@ struct Lead {
 std::vector<Lead> leads_of(const World& world, std::string_view host, std::string_view target,
                            base::Instant now);
 
+// Whether its answer leads anywhere. Where there is no robots.txt, a sitemap is looked for all the
+// same.
+bool has_leads(const Access& access);
+
 struct ReachOptions {
   std::vector<std::string> seeds;  // URLs
   base::Instant at;                // the web as it stands at this moment
   std::string agent = "meguri";    // whose robots rules are obeyed; empty: none are
   bool embeds = true;              // frames among them
   bool hints = false;              // feeds are read, and sitemaps that are linked to
-  bool sitemaps = false;  // with hints: those of robots.txt too, at the first visit of a host
+  // With hints: the sitemaps of robots.txt too, at the first visit of a host, or /sitemap.xml.
+  bool sitemaps = false;
   // Which hosts belong to the scope; null: all. Frames of pages in the scope may be elsewhere;
   // embeds are on the host of their page.
   std::function<bool(std::string_view host)> in_scope = nullptr;

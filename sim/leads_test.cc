@@ -88,6 +88,24 @@ TEST(Leads, OfAStillWorldAllThatIsReachableIsKnownExactly) {
   EXPECT_TRUE(std::ranges::includes(more, reached));
   EXPECT_TRUE(std::ranges::any_of(
       more, [](const std::string& one) { return one.find("/sitemap.xml") != std::string::npos; }));
+  // Where none is named, it is looked for.
+  EXPECT_TRUE(std::ranges::any_of(more, [](const std::string& one) {
+    return one.starts_with("404 ") && one.ends_with("/sitemap.xml");
+  }));
+}
+
+TEST(Leads, AreOfWhatIsThereAndOfARobotsTxtThatIsNot) {
+  Access access;
+  access.target = "/robots.txt";
+  for (const int status : {200, 301, 404}) {
+    access.status = status;
+    EXPECT_TRUE(has_leads(access)) << status;
+  }
+  access.status = 503;
+  EXPECT_FALSE(has_leads(access));
+  access.target = "/";
+  access.status = 404;
+  EXPECT_FALSE(has_leads(access));
 }
 
 TEST(Leads, ScopeRobotsEmbedsAndHintsCanBeChosen) {

@@ -50,8 +50,16 @@ void set_option(int socket, int level, int name) {
   setsockopt(socket, level, name, &on, sizeof(on));
 }
 
+sockaddr_in socket_address(std::uint32_t address, std::uint16_t port) {
+  sockaddr_in made{};
+  made.sin_family = AF_INET;
+  made.sin_port = htons(port);
+  made.sin_addr.s_addr = htonl(address);
+  return made;
+}
+
 // A socket bound to `port`; -1 with errno. A shared one can be bound again by us.
-Descriptor bound_socket(std::uint16_t port, bool is_shared) {
+Descriptor bound_socket(std::uint32_t address, std::uint16_t port, bool is_shared) {
   Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!made.is_open()) return made;
   set_option(made.number(), SOL_SOCKET, SO_REUSEADDR);
@@ -63,11 +71,8 @@ Descriptor bound_socket(std::uint16_t port, bool is_shared) {
   // elsewhere connections from outside are closed when they are accepted.
   constexpr std::string_view kLoopback = "lo";
   setsockopt(made.number(), SOL_SOCKET, SO_BINDTODEVICE, kLoopback.data(), kLoopback.size());
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  const int result = bind(made.number(), reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  sockaddr_in place = socket_address(address, port);
+  const int result = bind(made.number(), reinterpret_cast<sockaddr*>(&place), sizeof(place));
   return result == 0 ? std::move(made) : Descriptor();
 }
 
@@ -80,17 +85,18 @@ std::uint16_t port_of(int socket) {
 
 }  // namespace
 
-base::Result<Listeners> listen_on_loopback(std::uint16_t port, std::size_t count,
+base::Result<Listeners> listen_on_loopback(std::uint16_t port, std::size_t count, bool is_shared,
                                            std::string_view option) {
   Listeners made;
   made.port = port;
-  if (count > 1 && port != 0) {
+  is_shared = is_shared || count > 1;
+  if (is_shared && port != 0) {
     // Another server of ours that shares the port would let us in and take half of the clients.
-    const Descriptor probe = bound_socket(port, false);
+    const Descriptor probe = bound_socket(INADDR_ANY, port, false);
     if (!probe.is_open()) return std::unexpected(listen_error(errno, port, option));
   }
   for (std::size_t i = 0; i < count; ++i) {
-    Descriptor socket = bound_socket(made.port, count > 1);
+    Descriptor socket = bound_socket(INADDR_ANY, made.port, is_shared);
     if (!socket.is_open() || ::listen(socket.number(), kBacklog) != 0) {
       return std::unexpected(listen_error(errno, port, option));
     }
@@ -98,6 +104,25 @@ base::Result<Listeners> listen_on_loopback(std::uint16_t port, std::size_t count
     made.sockets.push_back(std::move(socket));
   }
   return made;
+}
+
+base::Result<std::vector<Descriptor>> listen_deafly(std::uint32_t address, std::uint16_t port) {
+  std::vector<Descriptor> sockets;
+  sockets.push_back(bound_socket(address, port, true));
+  // One connection is taken into a queue of none; a second one waits for ever, as others do.
+  if (!sockets[0].is_open() || ::listen(sockets[0].number(), 0) != 0) {
+    return std::unexpected(base::Error::from_errno(errno, "cannot listen without an ear"));
+  }
+  for (int i = 0; i < 2; ++i) {
+    sockets.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    sockaddr_in place = socket_address(address, port);
+    const int result =
+        connect(sockets.back().number(), reinterpret_cast<sockaddr*>(&place), sizeof(place));
+    if (result != 0 && errno != EINPROGRESS) {
+      return std::unexpected(base::Error::from_errno(errno, "cannot fill a queue"));
+    }
+  }
+  return sockets;
 }
 
 base::Result<std::size_t> make_room_for_connections(std::size_t wanted) {

@@ -74,7 +74,8 @@ NameServer::NameServer(const Census& census, const NameServerOptions& options,
     : options_(options),
       zone_(census, {.ttl_seconds = options.ttl_seconds,
                      .server_address = address,
-                     .udp_bytes_max = options.udp_bytes_max}),
+                     .udp_bytes_max = options.udp_bytes_max,
+                     .hostile = options.hostile}),
       buffer_(kDnsMessageBytesMax, '\0') {}
 
 base::Result<std::unique_ptr<NameServer>> NameServer::start(const Census& census,

@@ -24,6 +24,7 @@ struct NameServerOptions {
   std::string address = "127.0.0.1";
   std::uint32_t ttl_seconds = 300;
   std::size_t udp_bytes_max = 1232;                            // see NameZoneOptions
+  HostileWeb hostile = {};                                     // likewise
   std::size_t connections_max = 256;                           // others wait in the backlog
   base::Duration idle_time_max = base::Duration::seconds(10);  // of a connection without a query
 };

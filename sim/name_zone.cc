@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fetch/address.h"
 #include "sim/server_address.h"
 #include "web/ascii.h"
 
@@ -24,6 +25,12 @@ std::string address_data(std::uint32_t address) {
   std::string data;
   append_u32(address, &data);
   return data;
+}
+
+// Of an address that is one.
+std::string address6_data(std::string_view text) {
+  const auto bytes = fetch::IpAddress::parse(text)->bytes();
+  return {bytes.begin(), bytes.end()};
 }
 
 struct Edns {
@@ -121,6 +128,9 @@ void NameZone::decide(const DnsQuestion& question, Reply* reply) const {
     return reply->add_answer(DnsType::kA, options_.ttl_seconds,
                              address_data(options_.server_address));
   }
+  if (const HostileHabit* habit = options_.hostile.of_host(name)) {
+    return decide_hostile(question, *habit, reply);
+  }
   if (const auto host = census_.host_of_name(name)) return decide_host(question, *host, reply);
   // A name below which there are others exists, though nobody has it (RFC 8020). Of names with the
   // same word, "www." has the smallest number.
@@ -136,6 +146,24 @@ void NameZone::decide_host(const DnsQuestion& question, HostNumber host, Reply* 
   for (const std::uint32_t address : addresses_for(host, reply->header.id)) {
     reply->add_answer(DnsType::kA, options_.ttl_seconds, address_data(address));
   }
+}
+
+void NameZone::decide_hostile(const DnsQuestion& question, const HostileHabit& habit,
+                              Reply* reply) const {
+  const bool wants_any = question.type == DnsType::kAny;
+  if (wants_any || question.type == DnsType::kA) {
+    const std::uint64_t count = habit.addresses == nullptr ? 0 : hostile_count_.fetch_add(1);
+    for (const Address address : HostileWeb::addresses_of(habit, count)) {
+      reply->add_answer(DnsType::kA, 0, address_data(address));
+    }
+  }
+  if (wants_any || question.type == DnsType::kAaaa) {
+    for (const std::string_view text : habit.addresses6) {
+      reply->add_answer(DnsType::kAaaa, 0, address6_data(text));
+    }
+  }
+  if (reply->header.answers == 0) return set_no_data(NameOutcome::kNoData, reply);
+  reply->set(DnsRcode::kNoError, NameOutcome::kAddresses);
 }
 
 void NameZone::decide_zone(const DnsQuestion& question, Reply* reply) const {

@@ -1,7 +1,9 @@
-// NameZone: what the name server of a virtual web says of the zone `test`: one pure function from a
-// query to an answer, so that sockets and simulations hear the same.
+// NameZone: what the name server of a virtual web says of the zone `test`: a function from a query
+// to an answer, so that sockets and simulations hear the same. It is pure but for hostile names
+// that change between two look-ups, which it counts.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "sim/census.h"
 #include "sim/dns_message.h"
+#include "sim/hostile.h"
 
 namespace meguri::sim {
 
@@ -20,6 +23,7 @@ struct NameZoneOptions {
   // No UDP answer is longer, whatever its client takes: 1232 passes every network in one piece. A
   // small number sends everybody to TCP, for the exercise.
   std::size_t udp_bytes_max = 1232;
+  HostileWeb hostile = {};  // whose names it knows besides; they may be cached for no time
 };
 
 // What became of a query.
@@ -59,6 +63,7 @@ class NameZone {
   struct Reply;
   void decide(const DnsQuestion& question, Reply* reply) const;
   void decide_host(const DnsQuestion& question, HostNumber host, Reply* reply) const;
+  void decide_hostile(const DnsQuestion& question, const HostileHabit& habit, Reply* reply) const;
   void decide_zone(const DnsQuestion& question, Reply* reply) const;
   void add_soa(std::uint32_t ttl_seconds, std::string* records, std::uint16_t* count,
                const Reply& reply) const;
@@ -67,6 +72,7 @@ class NameZone {
 
   const Census& census_;
   NameZoneOptions options_;
+  mutable std::atomic<std::uint64_t> hostile_count_{0};  // look-ups of names that change
 };
 
 }  // namespace meguri::sim

@@ -129,6 +129,18 @@ TEST(NameZone, AnswersKeepTheCaseOfTheQuestion) {
   EXPECT_EQ(addresses_in(message).size(), census().servers_of(0).size());
 }
 
+TEST(NameZone, HostileNamesMayHaveAddressesOfIpv6Alone) {
+  const std::vector<std::string> names = {"private-address6"};
+  const NameZone hostile(census(), {.hostile = HostileWeb(names)});
+  const std::string name = "private-address6.hostile.test";
+  const auto none = read_dns_message(hostile.answer(query_of(name, DnsType::kA), true).bytes);
+  EXPECT_TRUE(none->answers.empty());
+  const auto some = read_dns_message(hostile.answer(query_of(name, DnsType::kAaaa), true).bytes);
+  ASSERT_EQ(some->answers.size(), 5U);
+  EXPECT_EQ(some->answers[0].type, DnsType::kAaaa);
+  EXPECT_EQ(some->answers[0].data, std::string(15, '\0') + '\1');
+}
+
 TEST(NameZone, OtherTypesOfANameThatIsThereHaveNoData) {
   for (const DnsType type : {DnsType::kAaaa, DnsType::kNs, DnsType{16}, DnsType{65}}) {
     const NameAnswer answer = zone().answer(query_of(census().name_of(0), type), true);

@@ -67,11 +67,6 @@ History history_of(const Census& census, const Site& site, PageNumber number, st
   return {key, RecordedChanges{sources.trace->events_of(line), world_start, is_always_there}};
 }
 
-constexpr std::string_view lang_of(Language language) {
-  constexpr std::array<std::string_view, 6> kCodes = {"en", "ja", "de", "fr", "es", "ru"};
-  return kCodes[static_cast<std::size_t>(language)];
-}
-
 }  // namespace
 
 std::string OutLink::target_on(const Site& there) const {
@@ -220,7 +215,7 @@ std::vector<std::uint64_t> Page::paragraph_keys(std::span<const Version> recent)
 void Page::append_head(const Version& version, const std::vector<OutLink>& links,
                        const Origin& origin, std::string* out) const {
   fmt::format_to(std::back_inserter(*out), "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n",
-                 lang_of(site_.language()));
+                 code_of(site_.language()));
   if (site_.charset_hint() == CharsetHint::kMeta) {
     fmt::format_to(std::back_inserter(*out), "<meta charset=\"{}\">\n",
                    web::name_of(site_.charset()));

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
+
+#include "sim/dice.h"
 
 namespace meguri::sim {
 namespace {
@@ -76,6 +79,64 @@ TEST(Recall, CapturesOutsideLifeAndPeriodDoNotCount) {
   holdings += holdings_of(history, times, kStart, kStart + Duration::days(5));
   EXPECT_EQ(holdings.lifetime, Duration::days(10));
   EXPECT_EQ(Holdings().recall(), 1);
+}
+
+// A recorded page that comes and goes, and visits of it, all at random.
+struct RandomPage {
+  explicit RandomPage(std::uint64_t seed) {
+    Dice dice{1, seed};
+    std::uint32_t second = static_cast<std::uint32_t>(dice.below(100));
+    bool is_there = false;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const bool is_deletion = is_there && dice.chance(0.2);
+      events.push_back(is_deletion ? second | RecordedChanges::kDeletion : second);
+      is_there = !is_deletion;
+      second += 1 + static_cast<std::uint32_t>(dice.below(50));
+    }
+    for (std::uint32_t time = events[0]; time < 1000;) {
+      times.push_back(Duration::seconds(time));
+      time += static_cast<std::uint32_t>(dice.below(60));
+    }
+  }
+
+  std::vector<std::uint32_t> events;
+  std::vector<Duration> times;
+};
+
+TEST(RunningHoldings, AreThoseThatAreFoundAfterwards) {
+  const Duration end = Duration::seconds(1000);
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomPage page(seed);
+    const History history(1, RecordedChanges{.events = page.events, .origin = kStart});
+    std::vector<Instant> times;
+    RunningHoldings running(page.events, end);
+    for (const Duration time : page.times) {
+      times.push_back(kStart + time);
+      const bool is_there = history.exists(kStart + time);
+      EXPECT_EQ(running.visit(time) == Found::kGone, !is_there);
+    }
+    running.finish();
+    const Holdings after = holdings_of(history, times, kStart, kStart + end);
+    EXPECT_EQ(running.holdings().versions, after.versions);
+    EXPECT_EQ(running.holdings().versions_held, after.versions_held);
+    EXPECT_EQ(running.holdings().captures, after.captures);
+    EXPECT_EQ(running.holdings().captures_wasted, after.captures_wasted);
+    EXPECT_EQ(running.holdings().lifetime, after.lifetime);
+    EXPECT_EQ(running.holdings().lifetime_held, after.lifetime_held);
+  }
+}
+
+TEST(RunningHoldings, WhatIsShownIsWrongFromItsReplacementOn) {
+  const std::vector<std::uint32_t> events = {100, 200, 210 | RecordedChanges::kDeletion, 300};
+  RunningHoldings running(events, Duration::seconds(400));
+  EXPECT_EQ(running.visit(Duration::seconds(100)), Found::kNew);
+  EXPECT_EQ(running.visit(Duration::seconds(150)), Found::kKnown);
+  EXPECT_EQ(running.visit(Duration::seconds(250)), Found::kGone);  // wrong for 50
+  running.finish();                                                // and for 100
+  EXPECT_EQ(running.showing().time, Duration::seconds(300));
+  EXPECT_EQ(running.showing().wrong, Duration::seconds(150));
+  EXPECT_DOUBLE_EQ(running.showing().error_share(), 0.5);
+  EXPECT_EQ(running.showing().error_mean().ms(), (50 * 50 / 2 + 100 * 100 / 2) * 1000 / 300);
 }
 
 }  // namespace

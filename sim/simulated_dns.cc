@@ -15,7 +15,22 @@ SimulatedDns::SimulatedDns(const World& world, const env::Clock& clock,
                            const SimulatedDnsOptions& options)
     : world_(world), clock_(clock), options_(options), random_(options.seed), waiting_(clock) {}
 
-void SimulatedDns::look_up(std::string_view name, Resolved* resolved) const {
+void SimulatedDns::look_up_hostile(const HostileHabit& habit, Resolved* resolved) {
+  const std::uint64_t count = habit.addresses == nullptr ? 0 : hostile_count_++;
+  resolved->outcome = DnsOutcome::kFound;
+  resolved->ttl = Duration();
+  for (const Address address : HostileWeb::addresses_of(habit, count)) {
+    resolved->addresses.push_back(fetch::IpAddress::v4(address));
+  }
+  for (const std::string_view text : habit.addresses6) {
+    resolved->addresses.push_back(*fetch::IpAddress::parse(text));
+  }
+}
+
+void SimulatedDns::look_up(std::string_view name, Resolved* resolved) {
+  if (const HostileHabit* habit = world_.hostile().of_host(name)) {
+    return look_up_hostile(*habit, resolved);
+  }
   const auto host = world_.census().host_of_name(name);
   if (!host) {
     resolved->outcome = DnsOutcome::kNoSuchName;

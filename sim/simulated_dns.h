@@ -41,12 +41,14 @@ class SimulatedDns final : public fetch::Dns {
   void cancel_all(std::string_view reason) override;
 
  private:
-  void look_up(std::string_view name, fetch::Resolved* resolved) const;
+  void look_up(std::string_view name, fetch::Resolved* resolved);
+  void look_up_hostile(const HostileHabit& habit, fetch::Resolved* resolved);
 
   const World& world_;
   const env::Clock& clock_;
   const SimulatedDnsOptions options_;
   env::Random random_;
+  std::uint64_t hostile_count_ = 0;  // look-ups of names that change
   DueQueue<fetch::Resolved> waiting_;
   std::vector<fetch::Resolved> finished_;
 };

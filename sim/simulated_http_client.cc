@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "sim/script_reception.h"
 #include "sim/server_address.h"
 #include "sim/wire.h"
 #include "web/ascii.h"
@@ -84,20 +85,54 @@ bool SimulatedHttpClient::is_refused(const FetchRequest& request, const Fate& fa
          out);
     return true;
   }
+  const HostileHabit* const habit =
+      address.is_v6() ? nullptr : world_.hostile().at(address.v4_value());
   const auto server = address.is_v6() ? std::nullopt : server_of(address.v4_value());
-  if (fate.is_refused || !server || *server >= world_.census().servers()) {
+  const bool is_there = habit != nullptr || (server && *server < world_.census().servers());
+  if (fate.is_refused || !is_there) {
     fail(FetchOutcome::kConnectRefused, "connection refused", options_.connect_delay, out);
     return true;
   }
+  if (habit != nullptr && habit->door == HostileDoor::kDeaf) {
+    fail(FetchOutcome::kConnectTimeout, "no connection within the limit", request.limits.connect,
+         out);
+    return true;
+  }
   out->connected = request.address;
-  return false;
+  return habit != nullptr && is_turned_away(request, *habit, out);
+}
+
+bool SimulatedHttpClient::is_turned_away(const FetchRequest& request, const HostileHabit& habit,
+                                         Fetched* out) const {
+  const Duration connected = options_.connect_delay;
+  if (habit.door == HostileDoor::kResets) {
+    fail(FetchOutcome::kReset, "connection reset by peer", connected, out);
+    return true;
+  }
+  if (!request.is_https) return false;
+  if (habit.door == HostileDoor::kIgnoresHandshake) {
+    fail(FetchOutcome::kTlsTimeout, "no answer within the limit", connected + request.limits.tls,
+         out);
+    return true;
+  }
+  if (habit.door == HostileDoor::kResetsHandshake) {
+    fail(FetchOutcome::kTlsFailure, "connection reset by peer", connected, out);
+    return true;
+  }
+  if (habit.certificate == CertificateFault::kNone) return false;
+  fail(FetchOutcome::kCertificate, "the certificate is not good", connected, out);
+  return true;
 }
 
 Answer SimulatedHttpClient::ask(const FetchRequest& request, base::Instant arrival) const {
   const auto host = world_.census().host_of_name(request.host);
   const auto server = server_of(request.address.address.v4_value());
+  const HostileHabit* const habit = world_.hostile().of_host(request.host);
+  const bool is_at_home =
+      habit != nullptr && world_.hostile().at(request.address.address.v4_value()) == habit;
   const auto servers = host ? world_.census().servers_of(*host) : std::vector<ServerNumber>();
-  if (std::ranges::find(servers, *server) == servers.end()) {
+  const bool is_on_server = server && std::ranges::find(servers, *server) != servers.end();
+  if (!is_at_home && !is_on_server) {
     Answer answer;
     answer.status = 421;
     answer.fields.push_back({"Content-Type", "text/plain"});
@@ -159,6 +194,9 @@ void SimulatedHttpClient::receive(const FetchRequest& request, const Fate& fate,
     fail(FetchOutcome::kReset, "connection reset by peer", to_first_byte, &out);
     return;
   }
+  if (answer.script != nullptr) {
+    return receive_script(request, *answer.script, to_first_byte, options_.bytes_per_second, &out);
+  }
   out.outcome = FetchOutcome::kAnswered;
   out.status = answer.status;
   out.protocol = answer.is_http10 ? fetch::HttpProtocol::kHttp10 : fetch::HttpProtocol::kHttp11;
@@ -176,10 +214,10 @@ void SimulatedHttpClient::receive(const FetchRequest& request, const Fate& fate,
 void SimulatedHttpClient::receive_body(const FetchRequest& request, const Fate& fate, Answer answer,
                                        Fetched* out) const {
   const bool page = is_html(answer);
-  out->body = std::move(answer.body);
-  const auto cut_to = [out](std::uint64_t bytes, Truncation truncation, std::string_view error) {
-    if (bytes >= out->body.size()) return;
-    out->body.resize(bytes);
+  std::string body = std::move(answer.body);
+  const auto cut_to = [&](std::uint64_t bytes, Truncation truncation, std::string_view error) {
+    if (bytes >= body.size()) return;
+    body.resize(bytes);
     out->truncation = truncation;
     out->error = error;
   };
@@ -190,10 +228,11 @@ void SimulatedHttpClient::receive_body(const FetchRequest& request, const Fate& 
   cut_to(static_cast<std::uint64_t>(std::max<std::int64_t>(left.ms(), 0)) *
              options_.bytes_per_second / 1000,
          Truncation::kTime, "too long under way");
-  if (!fate.is_cut) return;
-  const auto size = static_cast<double>(out->body.size());
-  cut_to(static_cast<std::uint64_t>(size * fate.kept_share), Truncation::kDisconnect,
-         "the connection ended within the body");
+  if (fate.is_cut) {
+    cut_to(static_cast<std::uint64_t>(static_cast<double>(body.size()) * fate.kept_share),
+           Truncation::kDisconnect, "the connection ended within the body");
+  }
+  out->body = std::move(body);
 }
 
 void SimulatedHttpClient::log(const Visit& visit) const {

@@ -39,7 +39,8 @@ struct SimulatedHttpOptions {
 };
 
 // Requests arrive `connect_delay` after start(), answers begin after the server's own delay. There
-// are no kept connections. Limits of time and of bodies hold, those of heads are never reached.
+// are no kept connections. All limits hold. Hostile hosts do as they do on sockets: scripts are
+// received byte by byte (script_reception.h), and of TLS only what comes of it is told.
 class SimulatedHttpClient final : public fetch::HttpClient {
  public:
   // World and clock are borrowed; a virtual clock lets results come due as it is advanced.
@@ -70,6 +71,8 @@ class SimulatedHttpClient final : public fetch::HttpClient {
 
   Fate draw_fate();
   bool is_refused(const fetch::FetchRequest& request, const Fate& fate, fetch::Fetched* out) const;
+  bool is_turned_away(const fetch::FetchRequest& request, const HostileHabit& habit,
+                      fetch::Fetched* out) const;
   Answer ask(const fetch::FetchRequest& request, base::Instant arrival) const;
   void receive(const fetch::FetchRequest& request, const Fate& fate, Answer answer,
                Visit* visit) const;

@@ -89,6 +89,11 @@ std::optional<std::string_view> without(std::string_view text, std::string_view 
 
 }  // namespace
 
+std::string_view code_of(Language language) {
+  constexpr std::array<std::string_view, 6> kCodes = {"en", "ja", "de", "fr", "es", "ru"};
+  return kCodes[static_cast<std::size_t>(language)];
+}
+
 Site::Site(const Census& census, HostNumber host)
     : host_(census.content_of(host)), seed_(census.seed()), pages_(census.pages_of(host_)) {
   Dice dice{kHabits, seed_, host_};
@@ -112,6 +117,17 @@ Site::Site(const Census& census, HostNumber host)
   closes_ = dice.chance(0.1);
   says_gone_ = dice.chance(0.3);
   can_brotli_ = dice.chance(0.3);
+  if (census.lists() != ListHabit::kMixed) set_lists(census.lists());
+}
+
+void Site::set_lists(ListHabit lists) {
+  const bool is_true = lists == ListHabit::kTrue;
+  has_robots_ = true;
+  sitemap_ = SitemapHabit::kPlain;
+  sitemap_has_dates_ = true;
+  sitemap_dates_are_right_ = is_true;
+  feed_ = is_true ? FeedHabit::kAtom : FeedHabit::kNone;
+  validates_lists_ = true;
 }
 
 std::string_view Site::word(std::uint64_t number) { return kWords[number % kWords.size()]; }

@@ -16,6 +16,8 @@ using PageNumber = std::uint64_t;  // 0 is the home page
 
 enum class Language : std::uint8_t { kEnglish, kJapanese, kGerman, kFrench, kSpanish, kRussian };
 
+std::string_view code_of(Language language);  // "en"
+
 // What its texts are written in.
 struct Script {
   Language language = Language::kEnglish;
@@ -64,6 +66,7 @@ class Site {
   bool sitemap_has_dates() const { return sitemap_has_dates_; }
   bool sitemap_dates_are_right() const { return sitemap_dates_are_right_; }
   FeedHabit feed() const { return feed_; }
+  bool validates_lists() const { return validates_lists_; }  // by ETags
   bool has_robots() const { return has_robots_; }
   bool can_gzip() const { return can_gzip_; }
   bool can_brotli() const { return can_brotli_; }
@@ -80,6 +83,8 @@ class Site {
   static std::string_view word(std::uint64_t number);
 
  private:
+  void set_lists(ListHabit lists);
+
   HostNumber host_;
   std::uint64_t seed_;
   std::uint64_t pages_;
@@ -91,6 +96,7 @@ class Site {
   FeedHabit feed_ = FeedHabit::kNone;
   bool sitemap_has_dates_ = false;
   bool sitemap_dates_are_right_ = false;
+  bool validates_lists_ = false;
   bool has_robots_ = false;
   bool can_gzip_ = false;
   bool can_brotli_ = false;

@@ -78,6 +78,11 @@ void Stream::end_writing() {
   shutdown(socket_, SHUT_WR);
 }
 
+void Stream::set_reset() {
+  const linger at_once{1, 0};
+  setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
 IoResult Stream::tls_result(int returned) const {
   if (returned > 0) return {IoState::kMoved, static_cast<std::size_t>(returned)};
   switch (SSL_get_error(ssl_.get(), returned)) {

@@ -41,6 +41,7 @@ class Stream {
   // The next bytes of a reply, not advanced. `scratch` has room for kRecordBytes.
   IoResult write(const HttpReply& reply, std::span<char> scratch);
   void end_writing();  // all that was written will arrive, and then the end
+  void set_reset();    // closing resets the connection; what has not arrived is lost
 
  private:
   IoResult tls_result(int returned) const;

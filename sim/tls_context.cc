@@ -14,16 +14,16 @@ constexpr std::string_view kNameWithoutSni = "localhost";
 constexpr std::string_view kSessionContext = "virtual web";
 
 // Chooses the certificate by the name in the client's first message (SNI).
-int choose_certificate(SSL* ssl, int* alert, void* authority_pointer) {
-  const auto* authority = static_cast<const CertificateAuthority*>(authority_pointer);
+int choose_certificate(SSL* ssl, int* alert, void* context_pointer) {
+  const auto* context = static_cast<const TlsContext*>(context_pointer);
   const char* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-  const auto certificate = authority->certificate_of(name == nullptr ? kNameWithoutSni : name);
+  const auto certificate = context->certificate_of(name == nullptr ? kNameWithoutSni : name);
   if (certificate == nullptr) {
     *alert = SSL_AD_UNRECOGNIZED_NAME;
     return SSL_TLSEXT_ERR_ALERT_FATAL;
   }
   if (SSL_use_certificate(ssl, certificate.get()) != 1 ||
-      SSL_use_PrivateKey(ssl, authority->leaf_key()) != 1) {
+      SSL_use_PrivateKey(ssl, context->authority().leaf_key()) != 1) {
     *alert = SSL_AD_INTERNAL_ERROR;
     return SSL_TLSEXT_ERR_ALERT_FATAL;
   }
@@ -42,8 +42,9 @@ int choose_protocol(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_
 
 }  // namespace
 
-base::Result<std::unique_ptr<TlsContext>> TlsContext::make() {
+base::Result<std::unique_ptr<TlsContext>> TlsContext::make(FaultOf fault_of) {
   std::unique_ptr<TlsContext> made(new TlsContext);
+  made->fault_of_ = std::move(fault_of);
   ASSIGN_OR_RETURN(made->authority_, CertificateAuthority::make());
   made->context_.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* context = made->context_.get();
@@ -60,9 +61,13 @@ base::Result<std::unique_ptr<TlsContext>> TlsContext::make() {
   SSL_CTX_set_timeout(context, kSessionSeconds);
   SSL_CTX_set_num_tickets(context, 1);
   SSL_CTX_set_tlsext_servername_callback(context, choose_certificate);
-  SSL_CTX_set_tlsext_servername_arg(context, made->authority_.get());
+  SSL_CTX_set_tlsext_servername_arg(context, made.get());
   SSL_CTX_set_alpn_select_cb(context, choose_protocol, nullptr);
   return made;
+}
+
+OpenSslPtr<X509> TlsContext::certificate_of(std::string_view name) const {
+  return authority_->certificate_of(name, fault_of_ ? fault_of_(name) : CertificateFault::kNone);
 }
 
 OpenSslPtr<SSL> TlsContext::accept(int socket) const {

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "sim/dice.h"
 #include "sim/packing.h"
 #include "sim/prose.h"
@@ -55,6 +56,7 @@ void set_plain(int status, std::string_view text, Answer* answer) {
 
 base::Status WorldOptions::check() const {
   RETURN_IF_ERROR(census.check());
+  RETURN_IF_ERROR(HostileWeb::check(hostile));
   if (delay_mean < base::Duration() || delay_mean > base::Duration::minutes(10)) {
     return base::fail(base::ErrorCode::kInvalid,
                       "answers take 0 to 600 seconds on the mean, not {}", delay_mean.in_seconds());
@@ -87,9 +89,15 @@ std::optional<std::string_view> Answer::field(std::string_view name) const {
   return std::nullopt;
 }
 
-World::World(const WorldOptions& options) : options_(options), census_(options.census) {
+World::World(const WorldOptions& options)
+    : options_(options), census_(options.census), hostile_(options.hostile) {
   CHECK(options.check().has_value());
   if (options.graph != nullptr) nodes_ = NodeMap(census_);
+  if (options.copies_until) {
+    CensusOptions census = options.census;
+    census.has_copies = false;
+    apart_.emplace(census);
+  }
 }
 
 Place World::place_of(const Site& site, std::string_view target) const {
@@ -122,12 +130,17 @@ Place World::place_of(const Site& site, std::string_view target) const {
 
 Answer World::answer(const Request& request, base::Instant now) const {
   Answer answer;
+  if (const HostileHabit* habit = hostile_.of_host(request.origin.host)) {
+    HostileWeb::answer(*habit, request, now, &answer);
+    if (request.method == "HEAD") answer.body.clear();
+    return answer;
+  }
   const auto host = census_.host_of_name(request.origin.host);
   if (!host) {
     set_plain(421, "this server has no such host", &answer);
     return answer;
   }
-  const Site site(census_, *host);
+  const Site site(census_at(now), *host);
   answer.is_http10 = site.is_http10();
   answer.is_chunked = site.is_chunked() && !site.is_http10();
   answer.closes = site.closes() || site.is_http10();
@@ -156,8 +169,14 @@ Answer World::answer(const Request& request, base::Instant now) const {
                           : answer.fields.push_back({"Content-Type", "text/plain"});
       break;
     }
-    case Place::Kind::kSitemap: answer_sitemap(request, site, place.page, now, &answer); break;
-    case Place::Kind::kFeed: answer_feed(request, site, now, &answer); break;
+    case Place::Kind::kSitemap:
+      answer_sitemap(request, site, place.page, now, &answer);
+      validate_list(request, site, &answer);
+      break;
+    case Place::Kind::kFeed:
+      answer_feed(request, site, now, &answer);
+      validate_list(request, site, &answer);
+      break;
     case Place::Kind::kNothing: set_plain(404, "not found", &answer); break;
     default: answer_file(place, &answer); break;
   }
@@ -352,6 +371,15 @@ void World::answer_feed(const Request& request, const Site& site, base::Instant 
   xml += rss ? "</channel></rss>\n" : "</feed>\n";
   answer->fields.push_back({"Content-Type", rss ? "application/rss+xml" : "application/atom+xml"});
   answer->body = std::move(xml);
+}
+
+void World::validate_list(const Request& request, const Site& site, Answer* answer) const {
+  if (!site.validates_lists()) return;
+  const std::string etag = fmt::format("\"{:016x}\"", base::hash64(answer->body));
+  answer->fields.push_back({"ETag", etag});
+  if (request.if_none_match != etag) return;
+  answer->status = 304;
+  answer->body.clear();
 }
 
 void World::answer_file(Place place, Answer* answer) const {

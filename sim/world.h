@@ -13,9 +13,11 @@
 #include "base/time.h"
 #include "sim/census.h"
 #include "sim/graph.h"
+#include "sim/hostile.h"
 #include "sim/page.h"
 #include "sim/site.h"
 #include "sim/trace.h"
+#include "sim/wire_script.h"
 
 namespace meguri::sim {
 
@@ -37,6 +39,10 @@ struct WorldOptions {
   std::shared_ptr<const Graph> graph = nullptr;
   void use_graph(std::shared_ptr<const Graph> new_graph);
 
+  // From then on hosts that are aliases and mirrors of others have pages of their own; nullopt:
+  // never. What is said of the web as a whole (leads.h, checker.h) knows nothing of it.
+  std::optional<base::Instant> copies_until = std::nullopt;
+
   // Every page stands as it was at the start: whatever the time, an answer says what it would have
   // said then. Delays and the Date field go on with the time. So a crawl that takes a while can be
   // compared with one truth, and its pauses be judged all the same.
@@ -47,6 +53,10 @@ struct WorldOptions {
   // leaves out copies too.
   bool is_sound = false;
   void make_sound();
+
+  // The habits of its hostile hosts, or "all" (hostile.h). They are no part of the census, and
+  // nothing that the other hosts say or do depends on them.
+  std::vector<std::string> hostile = {};
 
   base::Status check() const;
 };
@@ -76,6 +86,9 @@ struct Answer {
   bool is_http10 = false;  // how to speak
   bool is_chunked = false;
   bool closes = false;
+  // Sent instead of all this but the delay; `status` is then for the log alone. Shared, because
+  // answers are copied. Null: none.
+  std::shared_ptr<const WireScript> script = nullptr;
 
   friend bool operator==(const Answer&, const Answer&) = default;
   std::optional<std::string_view> field(std::string_view name) const;  // any case
@@ -107,6 +120,7 @@ class World {
   explicit World(const WorldOptions& options);  // requires options.check()
 
   const Census& census() const { return census_; }
+  const HostileWeb& hostile() const { return hostile_; }
   const WorldOptions& options() const { return options_; }
   base::Instant start() const { return options_.start; }
   // The moment whose pages are shown at `now`.
@@ -133,6 +147,9 @@ class World {
     sources.is_sound = options_.is_sound;
     return sources;
   }
+  const Census& census_at(base::Instant now) const {
+    return apart_ && now >= *options_.copies_until ? *apart_ : census_;
+  }
   void answer_page(const Request& request, const Site& site, PageNumber number, base::Instant now,
                    Answer* answer) const;
   bool is_unchanged(const Request& request, const Site& site, const Version& version,
@@ -141,11 +158,14 @@ class World {
                       base::Instant now, Answer* answer) const;
   void answer_feed(const Request& request, const Site& site, base::Instant now,
                    Answer* answer) const;
+  void validate_list(const Request& request, const Site& site, Answer* answer) const;
   void answer_file(Place place, Answer* answer) const;
 
   WorldOptions options_;
   Census census_;
-  NodeMap nodes_;  // empty without a graph
+  HostileWeb hostile_;
+  std::optional<Census> apart_;  // without copies; if there will be none
+  NodeMap nodes_;                // empty without a graph
 };
 
 }  // namespace meguri::sim

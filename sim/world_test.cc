@@ -97,6 +97,25 @@ TEST(World, AddressesLeadToTheirPages) {
   }
 }
 
+TEST(World, CopiesHavePagesOfTheirOwnWhenTheirTimeIsOver) {
+  WorldOptions options = test_world(40, 800, 3);
+  const World always(options);
+  options.copies_until = kNow;
+  const World world(options);
+  std::size_t copies = 0;
+  for (HostNumber host = 0; host < 40; ++host) {
+    const Site site(world.census(), host);
+    const std::string name = world.census().name_of(host);
+    const std::string home = site.address_of(0);
+    const Instant before = kNow - base::Duration::from_ms(1);
+    EXPECT_EQ(ask(world, name, home, before), ask(always, name, home, before));
+    const bool is_same = ask(world, name, home) == ask(always, name, home);
+    EXPECT_EQ(is_same, world.census().content_of(host) == host) << name;
+    copies += is_same ? 0 : 1;
+  }
+  EXPECT_GT(copies, 0U);
+}
+
 TEST(World, LinksOfTheDocumentAreThoseOfThePage) {
   const World world = world_of(50, 3000);
   int pages = 0;
@@ -336,6 +355,50 @@ TEST(World, JapaneseIsInItsCharset) {
     EXPECT_EQ(page.charset.charset, charset);
     EXPECT_NE(page.main_text.find("。"), std::string::npos);
     EXPECT_EQ(page.main_text.find("\xEF\xBF\xBD"), std::string::npos);
+  }
+}
+
+// When a sitemap says that the pages of a host changed, for each.
+std::vector<Instant> sitemap_dates(const World& world, const std::string& host, Instant now) {
+  std::vector<Instant> dates;
+  const std::string url = "http://" + host + "/sitemap.xml";
+  for (const web::PageLink& link : read(ask(world, host, "/sitemap.xml", now), url).links) {
+    if (link.date) dates.push_back(*link.date);
+  }
+  return dates;
+}
+
+TEST(World, ListsCanBeTrueOrLyingEverywhere) {
+  WorldOptions options = test_world(30, 600);
+  const World mixed(options);
+  options.census.lists = ListHabit::kTrue;
+  const World honest(options);
+  options.census.lists = ListHabit::kLying;
+  const World lying(options);
+  for (HostNumber host = 0; host < 30; ++host) {
+    const std::string name = honest.census().name_of(host);
+    EXPECT_EQ(ask(honest, name, "/").status, ask(mixed, name, "/").status);
+    const Instant later = kNow + Duration::hours(1);
+    EXPECT_EQ(ask(honest, name, "/feed.xml").status, 200);
+    const std::vector<Instant> truth = sitemap_dates(honest, name, later);
+    ASSERT_FALSE(truth.empty());
+    const Site site(honest.census(), host);
+    EXPECT_EQ(truth.front().ms() / 1000,
+              honest.page(site, 0).history().at(later).since.ms() / 1000);
+    for (const Instant date : sitemap_dates(lying, name, later)) EXPECT_EQ(date, later);
+
+    // What says the same is not sent again.
+    Request request;
+    request.origin.host = name;
+    request.target = "/sitemap.xml";
+    const Answer first = honest.answer(request, kNow);
+    const std::string etag(first.field("ETag").value());
+    request.if_none_match = etag;
+    const Answer again = honest.answer(request, kNow);
+    EXPECT_EQ(again.status, 304);
+    EXPECT_TRUE(again.body.empty());
+    EXPECT_EQ(honest.answer(request, kNow + Duration::days(3000)).status, 200);
+    EXPECT_EQ(lying.answer(request, later).status, 200);
   }
 }
 

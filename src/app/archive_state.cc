@@ -44,6 +44,7 @@ base::Result<ArchiveState> ArchiveState::load(env::FileSystem& files, const std:
     RETURN_IF_ERROR(
         crawl::DurableLog::read(files, state_dir + "/hosts", hosts->second,
                                 [&](std::string_view key, std::optional<std::string_view> value) {
+                                  if (state.aliases_.load(key, value)) return base::Status();
                                   return state.table_->load(key, value, agent);
                                 }));
   }
@@ -60,16 +61,14 @@ base::Status ArchiveState::load_registry(env::FileSystem& files, const std::stri
   ASSIGN_OR_RETURN(const auto hosts,
                    crawl::HostPageCounts::read(files, crawl::host_counts_dir(dir), registry.hosts));
   hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
-  standing_.known += registry.known;
-  standing_.done += registry.done;
-  standing_.waiting += registry.known - registry.done;
-  for (std::size_t i = 0; i < registry.visited.size(); ++i) {
-    standing_.visited[i] += registry.visited[i];
-  }
-  for (std::size_t i = 0; i < registry.refused.size(); ++i) {
-    standing_.refused[i] += registry.refused[i];
-  }
+  standing_.add(registry);
   return {};
+}
+
+crawl::HostFacts ArchiveState::facts_of(const crawl::HostRecord& host) const {
+  crawl::HostFacts facts = crawl::host_facts(*table_, host);
+  facts.alias_of = aliases_.kept_of(host.name);
+  return facts;
 }
 
 base::Result<std::optional<PageRecord>> ArchiveState::find(const base::Id& id) {
@@ -94,7 +93,7 @@ base::Result<crawl::WhyFacts> ArchiveState::why(const std::string& text) {
   if (record) facts.page.emplace().record = *std::move(record);
   const crawl::HostRecord* host = table_->find(url.host());
   if (host == nullptr) return facts;
-  facts.host = crawl::host_facts(*table_, *host);
+  facts.host = facts_of(*host);
   const std::string_view all = url.without_fragment();
   const auto path_at = static_cast<std::size_t>(url.path().data() - url.href().data());
   for (const crawl::SiteIndex i : host->sites) {
@@ -112,6 +111,8 @@ crawl::HostList ArchiveState::hosts(const crawl::AskHosts& ask) const {
     crawl::HostPages& pages = by_name[host.name].pages;
     pages.pages += host.pages;
     pages.waiting += host.pages - host.done;
+    pages.load += host.load;
+    pages.hints = revisit::joined(pages.hints, host.hints);
   }
   crawl::HostList list;
   list.pauses = pauses_;
@@ -121,7 +122,7 @@ crawl::HostList ArchiveState::hosts(const crawl::AskHosts& ask) const {
     row.pages.host = name;
     row.is_paused = pauses_.all || pauses_.hosts.contains(name);
     const crawl::HostRecord* host = table_->find(name);
-    if (host != nullptr) row.facts = crawl::host_facts(*table_, *host);
+    if (host != nullptr) row.facts = facts_of(*host);
     list.rows.push_back(std::move(row));
   }
   const auto rank = [&ask](const crawl::HostRow& row) -> std::uint64_t {

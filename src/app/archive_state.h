@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "crawl/control_messages.h"
+#include "crawl/host_aliases.h"
 #include "crawl/host_page_counts.h"
 #include "crawl/host_rules.h"
 #include "crawl/host_table.h"
@@ -41,6 +42,7 @@ class ArchiveState {
   base::Status load_registry(env::FileSystem& files, const std::string& dir,
                              std::string_view state);
   base::Result<std::optional<crawl::PageRecord>> find(const base::Id& id);
+  crawl::HostFacts facts_of(const crawl::HostRecord& host) const;
 
   std::unique_ptr<env::MemoryFileSystem> scratch_;  // takes what stores write at opening
   std::unique_ptr<env::OverlayFileSystem> overlay_;
@@ -49,6 +51,7 @@ class ArchiveState {
   CrawlStanding standing_;
   std::unique_ptr<crawl::HostRules> rules_;  // none: what a host was told is not kept
   std::unique_ptr<crawl::HostTable> table_;
+  crawl::HostAliases aliases_{crawl::AliasOptions()};
   crawl::PauseState pauses_;
 };
 

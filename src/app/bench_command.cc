@@ -43,6 +43,8 @@ class BenchCommand final : public Command {
     options.option("--page", "SIZE", page_, "Of sat: what these buffers grow by, such as 4K");
     options.option("--stores", "NAMES", stores_, "Of sat: which stores, with commas between");
     options.flag("--messages", messages_, "Of sat: a message for every record that is due");
+    options.flag("--growth", growth_,
+                 "Of sat: instead, from 1 million records to all of them (default: 100 million)");
     options.option("--figures", "DIR", figures_,
                    "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md");
   }
@@ -54,6 +56,7 @@ class BenchCommand final : public Command {
     if (quick_) arguments.emplace_back("--quick");
     if (json_) arguments.emplace_back("--json");
     if (messages_) arguments.emplace_back("--messages");
+    if (growth_) arguments.emplace_back("--growth");
     const auto pass = [&arguments](const std::string& option, const std::string& value) {
       if (!value.empty()) arguments.push_back(option + "=" + value);
     };
@@ -98,6 +101,7 @@ class BenchCommand final : public Command {
   bool quick_ = false;
   bool json_ = false;
   bool messages_ = false;
+  bool growth_ = false;
 };
 
 }  // namespace

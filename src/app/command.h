@@ -43,12 +43,15 @@ std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_hosts_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_pause_command();
+std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_resume_command();
 std::unique_ptr<Command> make_robots_command();
+std::unique_ptr<Command> make_simulate_command();
 std::unique_ptr<Command> make_status_command();
 std::unique_ptr<Command> make_store_command();
 std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_virtual_web_command();
+std::unique_ptr<Command> make_url_command();
 std::unique_ptr<Command> make_why_command();
 
 }  // namespace meguri::app

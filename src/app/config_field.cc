@@ -28,6 +28,10 @@ constexpr std::array<std::string_view, 4> kNames<crawl::Scope>{"host", "domain",
 template <>
 constexpr std::array<std::string_view, 2> kNames<crawl::AccessScheduleKind>{"wheel", "lists"};
 template <>
+constexpr std::array<std::string_view, 3> kNames<crawl::Remedy>{"stretch", "add-days", "group"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<crawl::ForeignLinks>{"none", "last"};
+template <>
 constexpr std::array<std::string_view, 2> kNames<Politeness>{"default", "gentle"};
 
 template <typename T>

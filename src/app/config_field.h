@@ -36,9 +36,10 @@ struct Bytes {
 using ConfigField =
     std::variant<bool*, std::string*, std::vector<std::string>*, std::uint8_t*, std::uint16_t*,
                  std::uint32_t*, std::uint64_t*, base::Duration*, Milliseconds, Bytes,
-                 crawl::Scope*, crawl::AccessScheduleKind*, Politeness*,  //
-                 std::optional<bool>*, std::optional<std::string>*, std::optional<std::uint64_t>*,
-                 OptionalMilliseconds, std::vector<fetch::RequestField>*>;
+                 crawl::Scope*, crawl::AccessScheduleKind*, crawl::Remedy*, crawl::ForeignLinks*,
+                 Politeness*, std::optional<bool>*, std::optional<std::string>*,
+                 std::optional<std::uint64_t>*, OptionalMilliseconds,
+                 std::vector<fetch::RequestField>*>;
 
 // What a value of TOML has to be for a field.
 enum class ConfigShape : std::uint8_t {

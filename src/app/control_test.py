@@ -14,11 +14,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
 from crawl_test import read_archive
+from crawl_testing import clock
 from virtual_web_test import MEGURI, STANDING, VirtualWeb
 
 WORLD = ["--hosts", "8", "--pages", "80", "--servers", "8", "--seed", "3"]
 # Slow enough for a command to find it running.
-FAST = ["--speed", "30", "--clock-origin", "2026-11-01"]
+FAST = clock(30)
 
 
 def meguri(*arguments, **options):

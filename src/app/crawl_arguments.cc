@@ -134,12 +134,15 @@ base::Status CrawlArguments::add_seeds(const std::string& archive, env::FileSyst
 }
 
 base::Result<CrawlSeams> CrawlArguments::seams(const CrawlConfig& config, const env::Clock& clock,
-                                               env::FileSystem& files) {
+                                               env::FileSystem& files,
+                                               const std::string& state_dir) {
   CrawlSeams seams;
   ASSIGN_OR_RETURN(seams.addresses, fetch::AddressPolicy::parse(config.allowed_networks));
   fetch::CurlOptions http;
   http.policy = seams.addresses;
   http.in_flight_max = config.crawl.connections_max;
+  seams.spool = make_spool(config.crawl, files, state_dir);
+  http.spool = seams.spool;
   if (!config.ca_file.empty()) {
     ASSIGN_OR_RETURN(http.extra_ca_pem, env::read_file(files, config.ca_file));
   }

@@ -29,7 +29,7 @@ class CrawlArguments {
   base::Result<CrawlConfig> config(const std::string& archive, env::FileSystem& files) const;
 
   static base::Result<CrawlSeams> seams(const CrawlConfig& config, const env::Clock& clock,
-                                        env::FileSystem& files);
+                                        env::FileSystem& files, const std::string& state_dir);
 
  private:
   // An option, and what was said.

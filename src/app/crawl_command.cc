@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "env/posix_file_system.h"
+#include "env/process_usage.h"
 #include "flow/thread_engine.h"
 
 namespace meguri::app {
@@ -153,27 +154,25 @@ base::Status CrawlCommand::run(Output& out) {
     ASSIGN_OR_RETURN(lock, lock_archive(files, archive_));
   }
   ASSIGN_OR_RETURN(const CrawlConfig config, arguments_.config(archive_, files));
-  if (!config.once) {
-    return base::fail(base::ErrorCode::kInvalid,
-                      "a crawl that goes on for ever is not there yet; give --once");
-  }
   const StopSignals signals;
+  env::raise_open_files_max();  // sockets, and a file for each large body
   ASSIGN_OR_RETURN(const std::unique_ptr<env::Clock> clock, speed_.make());
-  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(config, *clock, files));
-  RETURN_IF_ERROR(files.make_dirs(archive_ + "/state"));
+  const std::string state_dir = archive_ + "/state";
+  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(config, *clock, files, state_dir));
+  RETURN_IF_ERROR(files.make_dirs(state_dir));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
   if (!lock) {
     ASSIGN_OR_RETURN(lock, lock_archive(files, archive_));
   }
+  RETURN_IF_ERROR(network.spool->open());
   for (const std::string& warning : warnings_of(config)) {
     base::Console::standard_error().write_line("meguri crawl: " + warning + ".");
   }
 
   CrawlGraph nodes = build_crawl(config.crawl, network);
-  flow::ThreadEngine engine(std::move(nodes.graph), {.clock = clock.get(),
-                                                     .files = &files,
-                                                     .state_dir = archive_ + "/state",
-                                                     .epoch_every = kEpoch});
+  flow::ThreadEngine engine(
+      std::move(nodes.graph),
+      {.clock = clock.get(), .files = &files, .state_dir = state_dir, .epoch_every = kEpoch});
   std::optional<CrawlWatch> watch;
   std::atomic<const CrawlWatch*> running = nullptr;  // to the watch, once there is one
   // Before the crawl begins: its port may be taken.

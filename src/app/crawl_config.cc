@@ -7,6 +7,7 @@
 
 #include "app/build_info.h"
 #include "base/text.h"
+#include "crawl/revisit_plan.h"
 #include "fetch/address.h"
 #include "fetch/address_policy.h"
 #include "web/ascii.h"
@@ -123,6 +124,28 @@ base::Result<std::vector<std::string>> read_seeds(std::string_view text, const s
   return seeds;
 }
 
+namespace {
+
+// What was not told follows the bounds that were.
+base::Status complete_revisits(CrawlConfig& config) {
+  crawl::RevisitOptions& revisit = config.crawl.revisit;
+  revisit.is_on = !config.once;
+  revisit::PolicyOptions& pace = revisit.pace;
+  if (pace.interval_min <= pace.interval_max) {
+    const auto within = [&](base::Duration& time) {
+      time = std::clamp(time, pace.interval_min, pace.interval_max);
+    };
+    pace.far_min = std::min(pace.far_min, pace.interval_max / 4 * 3);
+    within(pace.first_min);
+    within(pace.first_max);
+  }
+  const auto plan = crawl::RevisitPlan::make(revisit);
+  if (!plan) return std::unexpected(plan.error().with_context("[revisit]"));
+  return {};
+}
+
+}  // namespace
+
 base::Status complete(CrawlConfig& config, const std::string& archive) {
   crawl::CrawlOptions& crawl = config.crawl;
   std::vector<std::string> seeds;
@@ -138,6 +161,7 @@ base::Status complete(CrawlConfig& config, const std::string& archive) {
   }
   crawl.access.host_wait_ms_min = config.delay_ms.value_or(crawl.access.host_wait_ms_min);
   crawl.large_host_wait_ms = std::min(crawl.large_host_wait_ms, crawl.access.host_wait_ms_min);
+  RETURN_IF_ERROR(complete_revisits(config));
   const bool is_bare_address = config.contact.find('@') != std::string::npos &&
                                config.contact.find(':') == std::string::npos;
   if (is_bare_address) config.contact = "mailto:" + config.contact;

@@ -18,7 +18,8 @@ from virtual_web_test import MEGURI, STANDING, VirtualWeb
 
 
 class Site:
-    """A small site on 127.0.0.1 that remembers the requests it got, until the end of a `with`.
+    """A small site on 127.0.0.1 that remembers the requests it got, until the end of a `with`,
+    but for its sitemap, which it does not have.
 
     It is a proxy as well: asked with a whole URL it answers all the same.
     """
@@ -29,7 +30,8 @@ class Site:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                site.requests.append((self.path, dict(self.headers)))
+                if not self.path.endswith("/sitemap.xml"):
+                    site.requests.append((self.path, dict(self.headers)))
                 path = re.sub(r"^http://[^/]*", "", self.path)
                 body = pages.get(path)
                 self.send_response(404 if body is None else 200)
@@ -149,6 +151,7 @@ class Seeds(Config):
             self.configure(
                 f'once = true\nseeds = ["{site.url}/1"]\n[politeness]\ndelay = "0s"\n'
                 'server_gap = "0s"\n[network]\nallow_networks = ["127.0.0.0/8"]\n'
+                "[hints]\nwell_known = false\n"
             )
             self.write("archive/seeds.txt", f"# added\n{site.url}/2\n")
             listed = self.write("listed.txt", f"{site.url}/3\n\n")

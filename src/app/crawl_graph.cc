@@ -8,6 +8,17 @@ namespace meguri::app {
 
 using namespace crawl;  // NOLINT(google-build-using-namespace): this file is about nothing else
 
+std::shared_ptr<env::Spool> make_spool(const CrawlOptions& options, env::FileSystem& files,
+                                       const std::string& state_dir) {
+  // The crawl holds when the disk has reached its floor. What is under way may go below it, but not
+  // so far that there is no room for the archive itself.
+  const env::SpoolLimits limits{.value_memory_max = options.body_memory_max,
+                                .memory_max = options.bodies_memory_max,
+                                .bytes_max = options.bodies_bytes_max,
+                                .disk_free_min = options.disk_free_min / 2};
+  return std::make_shared<env::Spool>(files, state_dir + "/spool", limits);
+}
+
 CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   using flow::Edge;
   using flow::Kind;
@@ -34,7 +45,7 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
       graph.add<Scheduler>("scheduler", {.split = Split::kKey}, options.schedule, options.access);
   const auto fetcher =
       graph.add<Fetcher>("fetcher", {.kind = Kind::kPoller}, options, seams.make_http);
-  const auto extractor = graph.add<Extractor>("extractor", {}, options);
+  const auto extractor = graph.add<Extractor>("extractor", {}, options, seams.spool);
   const auto writer =
       graph.add<ArchiveWriter>("writer", {.kind = Kind::kBlocking}, options, ArchiveLimits());
   const auto log =
@@ -45,6 +56,8 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   graph.connect(filter, &UrlFilter::accepted, registry, &Registry::candidates);
   graph.connect(writer, &ArchiveWriter::candidates, filter, &UrlFilter::candidates,
                 Edge::spilling());
+  graph.connect(hosts, &HostDirectory::offers, filter, &UrlFilter::candidates);
+  graph.connect(hosts, &HostDirectory::aliases, filter, &UrlFilter::aliases);
   graph.connect(writer, &ArchiveWriter::reports, registry, &Registry::reports);
   graph.connect(writer, &ArchiveWriter::news, hosts, &HostDirectory::news);
 

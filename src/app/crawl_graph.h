@@ -18,6 +18,7 @@
 #include "crawl/scheduler.h"
 #include "crawl/seeder.h"
 #include "crawl/url_filter.h"
+#include "env/spool.h"
 #include "fetch/address_policy.h"
 #include "flow/graph.h"
 
@@ -28,7 +29,15 @@ struct CrawlSeams {
   std::function<std::unique_ptr<fetch::HttpClient>(const env::Clock&)> make_http;
   std::function<std::unique_ptr<fetch::Dns>(const env::Clock&)> make_dns;
   fetch::AddressPolicy addresses;
+  // Where large bodies and their records are; shared by those who fetch and those who read. Null:
+  // they are in memory.
+  std::shared_ptr<env::Spool> spool = nullptr;
 };
+
+// As the options say, in the folder DIR/spool of the state's folder. To be opened by whoever holds
+// the archive's lock.
+std::shared_ptr<env::Spool> make_spool(const crawl::CrawlOptions& options, env::FileSystem& files,
+                                       const std::string& state_dir);
 
 struct CrawlGraph {
   flow::Graph graph;

@@ -6,6 +6,7 @@
 #include "archive/warc_name.h"
 #include "base/text.h"
 #include "crawl/host_rules.h"
+#include "crawl/language_rule.h"
 #include "crawl/url_rules.h"
 #include "fetch/address.h"
 #include "fetch/address_policy.h"
@@ -56,6 +57,15 @@ base::Status check_user_agent(std::string_view name, const Config& config) {
 
 base::Status check_language(std::string_view name, const Config& config) {
   return check_line(name, config.crawl.accept_language);
+}
+
+base::Status check_languages(std::string_view name, const Config& config) {
+  for (const std::string& code : config.crawl.scope.languages) {
+    if (crawl::LanguageRule::is_known(code)) continue;
+    return base::fail(ErrorCode::kInvalid, "{} takes codes such as ja, de or zh-Hant, not {}", name,
+                      base::quoted(code));
+  }
+  return {};
 }
 
 base::Status check_agent(std::string_view name, const Config& config) {
@@ -169,7 +179,7 @@ constexpr auto kKeys = std::to_array<Key>({
      [](Config& c) -> ConfigField { return &c.crawl.user_agent; }, "", false, check_user_agent},
     {"", "accept_language", "", "", "Which languages are preferred, such as de, en;q=0.5",
      [](Config& c) -> ConfigField { return &c.crawl.accept_language; }, "", false, check_language},
-    {"", "once", "--once", "", "Visit every page once, and end when none is left",
+    {"", "once", "--once", "", "Visit every page once, and end when none is left; else for ever",
      [](Config& c) -> ConfigField { return &c.once; }},
     {"", "for", "--for", "DURATION",
      "Stop after so much real time, and go on when started again; 0s: no limit",
@@ -191,6 +201,65 @@ constexpr auto kKeys = std::to_array<Key>({
     {"scope", "embeds", "", "",
      "Images, styles and scripts of a page, wherever they are, one hop from it",
      [](Config& c) -> ConfigField { return &c.crawl.scope.embeds; }},
+    {"scope", "languages", "--language", "CODE",
+     "Follow links of pages in these languages, such as ja; none: of all pages",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.languages; }, "", false, check_languages},
+    {"scope", "foreign_links", "--foreign-links", "WHICH",
+     "Of links of pages in other languages follow none, or visit them last",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.foreign; }},
+
+    {"revisit", "policy", "--policy", "NAME",
+     "How the next visit of a page is found: paper (that of the papers), or adaptive",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.policy; }},
+    {"revisit", "min_interval", "--min-interval", "DURATION", "Visit no page more often than this",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.pace.interval_min; }},
+    {"revisit", "max_interval", "--max-interval", "DURATION", "... and none more rarely",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.pace.interval_max; }},
+    {"revisit", "first_min", "", "", "From the first visit of a page to the second, at least",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.pace.first_min; }},
+    {"revisit", "first_max", "", "", "... and at most; at random between these",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.pace.first_max; }},
+    {"revisit", "refused_wait", "", "", "Ask again for a page that robots.txt forbade",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.refused_wait; }},
+    {"revisit", "overload", "", "",
+     "When a host cannot bear its pages' visits: stretch their intervals by a factor, add-days to "
+     "them, or group pages by URL template and slow all but a few of each",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.remedy; }},
+    {"revisit", "group_kept", "", "", "... of each template so many pages keep their pace",
+     [](Config& c) -> ConfigField { return &c.crawl.revisit.group_kept; }},
+
+    {"hints", "sitemaps", "", "", "Visit the sitemaps that robots.txt names",
+     [](Config& c) -> ConfigField { return &c.crawl.hints.sitemaps; }},
+    {"hints", "well_known", "", "", "... and /sitemap.xml where it names none",
+     [](Config& c) -> ConfigField { return &c.crawl.hints.well_known; }},
+    {"hints", "feeds", "", "", "Visit the feeds that pages name (RSS, Atom)",
+     [](Config& c) -> ConfigField { return &c.crawl.hints.feeds; }},
+    {"hints", "pull", "", "",
+     "Visit a page earlier when a sitemap or feed says that it has changed",
+     [](Config& c) -> ConfigField { return &c.crawl.hints.pulls; }},
+
+    {"aliases", "find", "", "",
+     "Take hosts with the same pages for one, where pages are visited again",
+     [](Config& c) -> ConfigField { return &c.crawl.aliases.is_on; }},
+    {"aliases", "min_pages", "", "", "... when so many pages are the same; of small hosts fewer",
+     [](Config& c) -> ConfigField { return &c.crawl.aliases.pages_min; }, "", true},
+    {"aliases", "check", "", "", "Visit a page of an alias so often, to see whether it is one",
+     [](Config& c) -> ConfigField { return &c.crawl.aliases.check_every; }},
+    {"aliases", "apart", "", "", "Compare hosts that differ again after this time",
+     [](Config& c) -> ConfigField { return &c.crawl.aliases.apart; }},
+
+    {"traps", "max_url_length", "", "", "Follow no link to a longer URL",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.url.bytes_max; }},
+    {"traps", "max_path_depth", "", "", "... or with more segments in its path",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.url.depth_max; }},
+    {"traps", "max_repeats", "", "", "... or where up to four of them stand more often in a row",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.url.repeats_max; }, "", true},
+    {"traps", "session_ids", "", "", "Follow links that hold a session id",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.url.allow_session_ids; }},
+    {"traps", "calendar_years_back", "", "", "Follow dates in links so many years back",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.url.years_back_max; }},
+    {"traps", "calendar_years_ahead", "", "", "... and so many ahead",
+     [](Config& c) -> ConfigField { return &c.crawl.scope.url.years_ahead_max; }},
 
     {"politeness", "manner", "--politeness", "MANNER",
      "default, or gentle: 60s between requests to a host, 5s for hosts of 10,000 pages and more",
@@ -214,6 +283,8 @@ constexpr auto kKeys = std::to_array<Key>({
      [](Config& c) -> ConfigField { return &c.crawl.obeys_robots; }},
     {"robots", "agent", "--robots-agent", "NAME", "The name that robots.txt knows us by",
      [](Config& c) -> ConfigField { return &c.crawl.agent; }, "", false, check_agent},
+    {"robots", "any_agent", "", "", "Visit nothing that it forbids to any crawler",
+     [](Config& c) -> ConfigField { return &c.crawl.obeys_any_agent; }},
     {"robots", "max_age", "", "", "Ask for robots.txt again after this time",
      [](Config& c) -> ConfigField { return &c.crawl.robots_age_max; }},
     {"robots", "max_crawl_delay", "", "", "Leave a host alone that asks for a longer Crawl-delay",
@@ -259,6 +330,21 @@ constexpr auto kKeys = std::to_array<Key>({
      [](Config& c) -> ConfigField { return Bytes{&c.crawl.fetch.body_bytes_max}; }},
     {"limits", "html_size", "", "", "... and HTML after this",
      [](Config& c) -> ConfigField { return Bytes{&c.crawl.fetch.html_bytes_max}; }},
+    {"limits", "bodies_size", "", "",
+     "Bodies under way together; above it only one goes on at a time",
+     [](Config& c) -> ConfigField { return Bytes{&c.crawl.bodies_bytes_max}; }},
+    {"limits", "body_memory", "", "", "A body above this is kept on disk until it is archived",
+     [](Config& c) -> ConfigField { return Bytes{&c.crawl.body_memory_max}; }},
+    {"limits", "bodies_memory", "", "",
+     "... and smaller ones too, when all take more memory than this",
+     [](Config& c) -> ConfigField { return Bytes{&c.crawl.bodies_memory_max}; }},
+    {"limits", "decode_ratio", "", "",
+     "Undo a content coding while it holds at most so many times what came",
+     [](Config& c) -> ConfigField { return &c.crawl.decode.ratio_max; }, "", true},
+    {"limits", "decode_free", "", "", "... and so much in any case",
+     [](Config& c) -> ConfigField { return Bytes{&c.crawl.decode.ratio_free_bytes}; }},
+    {"limits", "max_links", "", "", "Read so many links of an HTML page",
+     [](Config& c) -> ConfigField { return &c.crawl.links_max; }},
     {"limits", "head_size", "", "", "Give up a head that is longer",
      [](Config& c) -> ConfigField { return Bytes{&c.crawl.fetch.head_bytes_max}; }},
     {"limits", "head_lines", "", "", "... or has more lines",

@@ -64,6 +64,18 @@ void add_pages(const CrawlSnapshot& now, Exposition& out) {
   out.sample({{"state", "waiting"}}, pages.waiting);
   out.sample({{"state", "in_flight"}}, pages.in_flight);
   out.sample({{"state", "done"}}, pages.done);
+  out.family("meguri_pages_due_again", kGauge,
+             "Pages that are done, and due or being visited again.");
+  out.sample(pages.again);
+  out.family("meguri_revisits_total", kCounter, "Visits begun to pages that were done.");
+  out.sample(pages.revisits);
+  out.family("meguri_hinted_visits_total", kCounter,
+             "Of these, before their time, because a sitemap or feed says that the page changed.");
+  out.sample(now.hinted);
+  out.family("meguri_hints_total", kCounter,
+             "Such visits that found a change, and that found none.");
+  out.sample({{"outcome", "right"}}, now.hints_right);
+  out.sample({{"outcome", "wrong"}}, now.hints_wrong);
   out.family("meguri_pages_known", kGauge, "Pages the crawl knows.");
   out.sample(pages.known);
   out.family("meguri_pages_visited", kGauge, "Pages that were visited, by their last outcome.");
@@ -86,6 +98,9 @@ void add_candidates(const CrawlSnapshot& now, Exposition& out) {
   out.family("meguri_candidates_accepted_total", kCounter,
              "URLs that were offered and belong to the crawl.");
   out.sample(now.candidates_accepted);
+  out.family("meguri_candidates_renamed_total", kCounter,
+             "URLs that were offered on an alias and became those of the host it is of.");
+  out.sample(now.candidates_renamed);
   out.family("meguri_candidates_refused_total", kCounter,
              "URLs that were offered and became no pages, by reason.");
   for (std::size_t i = 0; i < now.candidates_refused.size(); ++i) {
@@ -130,6 +145,9 @@ void add_visits(const CrawlSnapshot& now, Exposition& out) {
   out.sample(visits.truncated);
   out.family("meguri_links_total", kCounter, "Links that visited pages offered.");
   out.sample(visits.links);
+  out.family("meguri_foreign_links_total", kCounter,
+             "Links of pages in none of the wanted languages: not followed, or visited last.");
+  out.sample(visits.foreign_links);
   out.family("meguri_received_bytes_total", kCounter, "Bytes of answers, heads included.");
   out.sample(visits.bytes_received);
   out.family("meguri_archived_bytes_total", kCounter, "Bytes of WARC records, compressed.");
@@ -154,6 +172,15 @@ void add_hosts(const CrawlSnapshot& now, Exposition& out) {
   for (std::size_t i = 0; i < now.directory.refused.size(); ++i) {
     out.sample({{"reason", name_of(static_cast<crawl::Refusal>(i))}}, now.directory.refused[i]);
   }
+}
+
+void add_aliases(const crawl::HostAliases::Counts& aliases, Exposition& out) {
+  out.family("meguri_aliases", kGauge, "Hosts that are aliases of others.");
+  out.sample(aliases.aliases);
+  out.family("meguri_alias_pairs", kGauge, "Pairs of hosts that are or were compared.");
+  out.sample(aliases.compared);
+  out.family("meguri_aliases_parted_total", kCounter, "Aliases that turned out to be none.");
+  out.sample(aliases.parted);
 }
 
 void add_schedule(const CrawlSnapshot& now, Exposition& out) {
@@ -249,6 +276,7 @@ std::string metrics_text(const CrawlSnapshot& now) {
   add_candidates(now, out);
   add_visits(now, out);
   add_hosts(now, out);
+  add_aliases(now.directory.aliases, out);
   add_schedule(now, out);
   add_modules(now.graph, out);
   add_edges(now.graph, out);

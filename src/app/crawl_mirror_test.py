@@ -106,6 +106,7 @@ class Mirror(testing.TestCase):
     def compare(self, root, first, urls_min):
         """Both begin with the same page. There is no difference that would have to be explained."""
         archive = os.path.join(self.folder, "archive")
+        self.write("archive/meguri.toml", "[hints]\nwell_known = false\n")
         with Nginx(self.folder, root) as server:
             seed = f"http://127.0.0.1:{server.port}/{first}"
             wget = testing.run(

@@ -5,13 +5,10 @@ They are fetched by name with pip and npm into the build folder; without them, t
 skipped.
 """
 
-import gzip
 import json
 import os
-import subprocess
 import sys
 import unittest
-import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
@@ -20,19 +17,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import testing
 import warc_peers_test as peers
 from crawl_testing import CrawlCase, archived, clock, crawl_command, truth, warc_files
+from pywb_testing import Pywb, Shown
 from virtual_web_test import VirtualWeb
 
 WORLD = ["--hosts", "6", "--pages", "60", "--servers", "6", "--seed", "4", "--still"]
-
-# Serves the collections of the folder it is started in, and says at which port.
-PYWB_SCRIPT = """
-from pywb.apps.frontendapp import FrontEndApp
-from pywb.utils.geventserver import GeventServer
-server = GeventServer(FrontEndApp(), port=0, hostname="127.0.0.1")
-print(f"port {server.port}", flush=True)
-server.join()
-"""
-
 
 class Archived(CrawlCase):
     """A whole crawl, at whose end `look` is called while the web is still there."""
@@ -111,28 +99,6 @@ class Peers(Archived):
         self.assertEqual(found, set(self.visits))
 
 
-class Unpacked:
-    """What a client sees: status and body, without content coding."""
-
-    def __init__(self, request):
-        # A redirect is an answer too.
-        opener = urllib.request.build_opener(KeepRedirects, urllib.request.ProxyHandler({}))
-        try:
-            answer = opener.open(request, timeout=60)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            self.status = answer.status
-            self.body = answer.read()
-            if answer.headers.get("Content-Encoding") == "gzip":
-                self.body = gzip.decompress(self.body)
-
-
-class KeepRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None
-
-
 class Replay(Archived):
     def test_pywb_shows_every_page_and_every_revisit(self):
         if not peers.has_pywb():
@@ -140,43 +106,24 @@ class Replay(Archived):
         self.crawl(self.check_with_pywb)
 
     def check_with_pywb(self, web):
-        manager = os.path.join(os.path.dirname(peers.PYWB_PYTHON), "wb-manager")
-        place = os.path.join(self.folder, "pywb")
-        os.mkdir(place)
-        for command in (["init", "all"], ["add", "all", *warc_files(self.archive)]):
-            done = testing.run([manager, *command], cwd=place)
-            self.assertEqual(done.returncode, 0, done.stderr)
-        server = subprocess.Popen(
-            [peers.PYWB_PYTHON, "-c", PYWB_SCRIPT],
-            cwd=place,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-        )
-        try:
-            # It says other things too.
-            said = next(line for line in server.stdout if line.startswith("port "))
-            self.compare(web, f"http://127.0.0.1:{said.split()[1]}/all")
-        finally:
-            server.kill()
-            server.communicate()
+        with Pywb(self.folder, warc_files(self.archive)) as pywb:
+            self.compare(web, pywb)
 
-    def compare(self, web, replay):
+    def compare(self, web, pywb):
         """Replayed pages with those that the virtual web serves now: it stands still."""
         pages = [one for one in self.of_kind("response") if one.status == 200]
         revisits = self.of_kind("revisit")
         self.assertGreater(len(pages), 20)
         self.assertGreater(len(revisits), 3)
         for visit in pages + revisits:
-            digits = "".join(c for c in visit.date[:19] if c.isdigit())
-            shown = Unpacked(f"{replay}/{digits}id_/{visit.url}")
+            shown = pywb.show(visit)
             host, target = visit.url.removeprefix("http://").split("/", 1)
-            real = Unpacked(
+            real = Shown(
                 urllib.request.Request(
                     f"http://127.0.0.1:{web.port}/{target}", headers={"Host": host}
                 )
             )
-            self.assertEqual((shown.status, shown.body), (real.status, real.body), visit)
+            self.assertEqual((shown.status, shown.text()), (real.status, real.text()), visit)
 
 
 if __name__ == "__main__":

@@ -253,7 +253,12 @@ TEST(CrawlSimulation, ASeedThatRedirectsElsewhereWidensTheScope) {
     const std::string from = crawl.host_of_rank(3);
     const std::string to = crawl.host_of_rank(0);
     crawl.options().seeds = {"http://" + from + "/"};
-    crawl.redirect_home(from, "http://" + to + "/");
+    crawl.rewrite_answers([&](const std::string& host, const std::string& target, auto& fetched) {
+      if (host != from || target != "/") return;
+      fetched.status = 301;
+      fetched.response_head = "HTTP/1.1 301 Moved\r\nLocation: http://" + to + "/\r\n\r\n";
+      fetched.body = {};
+    });
     env::Random random(seed);
     for (int life = 0;; ++life) {
       crawl.start();

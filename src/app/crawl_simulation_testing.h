@@ -38,14 +38,17 @@ using base::Instant;
 
 inline constexpr Instant kStart = Instant::from_ms(1'767'225'600'000);  // 2026-01-01
 
-// The home page of one host leads elsewhere; the rest is as it is.
-class RedirectingClient final : public fetch::HttpClient {
+// Some answers of a web are others than it gives; `rewrite` says which.
+class RewritingClient final : public fetch::HttpClient {
  public:
-  RedirectingClient(std::unique_ptr<fetch::HttpClient> web, std::string host, std::string target)
-      : web_(std::move(web)), host_(std::move(host)), target_(std::move(target)) {}
+  using Rewrite = std::function<void(const std::string& host, const std::string& target,
+                                     fetch::Fetched& fetched)>;
+
+  RewritingClient(std::unique_ptr<fetch::HttpClient> web, Rewrite rewrite)
+      : web_(std::move(web)), rewrite_(std::move(rewrite)) {}
 
   void start(fetch::FetchRequest request) override {
-    if (request.host == host_ && request.target == "/") redirected_.insert(request.tag);
+    asked_[request.tag] = {request.host, request.target};
     web_->start(std::move(request));
   }
   std::size_t capacity() const override { return web_->capacity(); }
@@ -56,10 +59,9 @@ class RedirectingClient final : public fetch::HttpClient {
   std::vector<fetch::Fetched> take() override {
     std::vector<fetch::Fetched> all = web_->take();
     for (fetch::Fetched& fetched : all) {
-      if (redirected_.erase(fetched.tag) == 0) continue;
-      fetched.status = 301;
-      fetched.response_head = "HTTP/1.1 301 Moved\r\nLocation: " + target_ + "\r\n\r\n";
-      fetched.body.clear();
+      const auto asked = asked_.extract(fetched.tag);
+      const auto& [host, target] = asked.mapped();
+      if (fetched.status != 0) rewrite_(host, target, fetched);
     }
     return all;
   }
@@ -67,17 +69,19 @@ class RedirectingClient final : public fetch::HttpClient {
 
  private:
   std::unique_ptr<fetch::HttpClient> web_;
-  const std::string host_;
-  const std::string target_;
-  std::set<std::uint64_t> redirected_;
+  const Rewrite rewrite_;
+  std::map<std::uint64_t, std::pair<std::string, std::string>> asked_;  // by tag
 };
 
 // A world, a crawler in it, and what the servers saw.
 class Crawl {
  public:
   explicit Crawl(std::uint64_t seed, std::uint64_t hosts = 12, std::uint64_t pages = 120,
-                 bool is_still = false)
-      : seed_(seed), world_(world_of(seed, hosts, pages, is_still)), clock_(kStart), files_(seed) {
+                 bool is_still = false, const std::vector<std::string>& hostile = {})
+      : seed_(seed),
+        world_(world_of(seed, hosts, pages, is_still, hostile)),
+        clock_(kStart),
+        files_(seed) {
     options_.seeds = {"http://" + world_.census().name_of(world_.census().host_of_rank(0)) + "/"};
     options_.scope.scope = crawl::Scope::kAny;
     options_.user_agent = "meguri (+http://www.example.com/)";
@@ -97,6 +101,7 @@ class Crawl {
   sim::SimulatedDnsOptions& dns() { return dns_; }
   env::FaultyFileSystem& files() { return files_; }
   env::VirtualClock& clock() { return clock_; }
+  Instant clock_now() const { return clock_.utc(); }
   const sim::World& world() const { return world_; }
   const std::vector<sim::Access>& log() const { return log_; }
 
@@ -108,8 +113,8 @@ class Crawl {
     seams.addresses = fetch::AddressPolicy({*fetch::Network::parse("127.0.0.0/8")});
     seams.make_http = [this](const env::Clock& clock) -> std::unique_ptr<fetch::HttpClient> {
       auto client = std::make_unique<sim::SimulatedHttpClient>(world_, clock, http_);
-      if (redirects_from_.empty()) return client;
-      return std::make_unique<RedirectingClient>(std::move(client), redirects_from_, redirects_to_);
+      if (!rewrite_) return client;
+      return std::make_unique<RewritingClient>(std::move(client), rewrite_);
     };
     seams.make_dns = [this](const env::Clock& clock) {
       return std::make_unique<sim::SimulatedDns>(world_, clock, dns_);
@@ -127,10 +132,7 @@ class Crawl {
   std::string host_of_rank(std::uint64_t rank) const {
     return world_.census().name_of(world_.census().host_of_rank(rank));
   }
-  void redirect_home(std::string host, std::string target) {
-    redirects_from_ = std::move(host);
-    redirects_to_ = std::move(target);
-  }
+  void rewrite_answers(RewritingClient::Rewrite rewrite) { rewrite_ = std::move(rewrite); }
 
   flow::SimulationEngine& engine() { return *engine_; }
   crawl::Registry& registry() { return engine_->module(nodes_->registry); }
@@ -244,13 +246,14 @@ class Crawl {
   }
 
   static sim::World world_of(std::uint64_t seed, std::uint64_t hosts, std::uint64_t pages,
-                             bool is_still) {
+                             bool is_still, const std::vector<std::string>& hostile) {
     sim::WorldOptions options;
     options.census.seed = seed;
     options.census.hosts = hosts;
     options.census.pages = pages;
     options.start = kStart;
     options.is_still = is_still;
+    options.hostile = hostile;
     return sim::World(options);
   }
 
@@ -280,8 +283,7 @@ class Crawl {
   sim::SimulatedHttpOptions http_;
   sim::SimulatedDnsOptions dns_;
   std::vector<sim::Access> log_;
-  std::string redirects_from_;
-  std::string redirects_to_;
+  RewritingClient::Rewrite rewrite_;
   std::optional<CrawlGraph> nodes_;
   std::unique_ptr<flow::SimulationEngine> engine_;
 };

@@ -39,12 +39,17 @@ CrawlSnapshot CrawlWatch::look() const {
   now.running = now.real_now - began_;
   const crawl::RegistryCounts& pages = registry_.counts();
   now.standing = CrawlStanding::of(pages);
+  now.goes_on = registry_.goes_on();
   now.hosts = pages.hosts;
   now.over_pages_max = pages.over_pages_max;
   now.over_host_max = pages.over_host_max;
   now.came_again = pages.came_again;
+  now.hinted = pages.hinted;
+  now.hints_right = pages.hints_right;
+  now.hints_wrong = pages.hints_wrong;
   const crawl::UrlFilterCounts& candidates = filter_.counts();
   now.candidates_accepted = candidates.accepted;
+  now.candidates_renamed = candidates.renamed;
   for (std::size_t i = 0; i < crawl::kUrlReasons; ++i) {
     now.candidates_refused[i] = candidates.refused[i];
   }

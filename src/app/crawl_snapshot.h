@@ -29,12 +29,17 @@ struct CrawlSnapshot {
   base::Duration running{};  // real time since the watch began
 
   CrawlStanding standing;
+  bool goes_on = false;     // for ever: pages are visited again
   std::uint64_t hosts = 0;  // that pages are known of
   std::uint64_t over_pages_max = 0;
   std::uint64_t over_host_max = 0;
   std::uint64_t came_again = 0;
+  std::uint64_t hinted = 0;  // visits before their time, because a sitemap or feed asked for it
+  std::uint64_t hints_right = 0;
+  std::uint64_t hints_wrong = 0;
 
   std::uint64_t candidates_accepted = 0;
+  std::uint64_t candidates_renamed = 0;  // of these, from an alias
   std::array<std::uint64_t, crawl::kUrlReasons> candidates_refused{};
   crawl::HostCounts directory;
   crawl::AccessSummary schedule;

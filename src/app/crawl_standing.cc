@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -12,10 +13,21 @@ CrawlStanding CrawlStanding::of(const crawl::RegistryCounts& counts) {
   standing.known = counts.known;
   standing.done = counts.done;
   standing.waiting = counts.waiting;
-  standing.in_flight = counts.in_flight;
+  standing.in_flight =
+      counts.in_flight.load() - std::min(counts.in_flight.load(), counts.in_flight_again.load());
+  standing.again = counts.due_again + counts.in_flight_again;
+  standing.revisits = counts.handed_out_again;
   for (std::size_t i = 0; i < counts.visited.size(); ++i) standing.visited[i] = counts.visited[i];
   for (std::size_t i = 0; i < counts.refused.size(); ++i) standing.refused[i] = counts.refused[i];
   return standing;
+}
+
+void CrawlStanding::add(const crawl::RegistryState& registry) {
+  known += registry.known;
+  done += registry.done;
+  waiting += registry.known - registry.done;
+  for (std::size_t i = 0; i < registry.visited.size(); ++i) visited[i] += registry.visited[i];
+  for (std::size_t i = 0; i < registry.refused.size(); ++i) refused[i] += registry.refused[i];
 }
 
 nlohmann::json CrawlStanding::to_json() const {
@@ -27,10 +39,8 @@ nlohmann::json CrawlStanding::to_json() const {
   for (std::size_t i = 0; i < refused.size(); ++i) {
     by_refusal[std::string(name_of(static_cast<crawl::Refusal>(i)))] = refused[i];
   }
-  return {{"pages", known},
-          {"done", done},
-          {"waiting", waiting + in_flight},
-          {"visited", by_outcome},
+  return {{"pages", known},       {"done", done},         {"waiting", left()},
+          {"due_again", again},   {"revisits", revisits}, {"visited", by_outcome},
           {"refused", by_refusal}};
 }
 

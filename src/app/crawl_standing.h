@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "crawl/access_schedule.h"
 #include "crawl/registry.h"
+#include "crawl/registry_state.h"
 
 namespace meguri::app {
 
@@ -16,11 +17,17 @@ struct CrawlStanding {
   std::uint64_t known = 0;
   std::uint64_t done = 0;
   std::uint64_t waiting = 0;
-  std::uint64_t in_flight = 0;
+  std::uint64_t in_flight = 0;  // without those that are visited again
+  std::uint64_t again = 0;      // pages that are done, and due or being visited again
+  std::uint64_t revisits = 0;   // begun since the start
+
+  // Pages that were never done, waiting or under way.
+  std::uint64_t left() const { return known - done; }
   std::array<std::uint64_t, crawl::kVisitOutcomes> visited{};
   std::array<std::uint64_t, crawl::kRefusals> refused{};
 
   static CrawlStanding of(const crawl::RegistryCounts& counts);
+  void add(const crawl::RegistryState& registry);  // of a checkpoint
 
   nlohmann::json to_json() const;
   // An error that says why, if a crawl that has ended has visited nothing at all.

@@ -86,9 +86,9 @@ std::string CrawlSummary::to_string() const {
            text);
   add_line("log", dir + "/logs/crawl.jsonl", text);
   if (!is_finished) {
-    text +=
-        fmt::format("stopped before the end, {} left; the same command goes on\n",
-                    counted(end.standing.waiting + end.standing.in_flight, "page is", "pages are"));
+    text += end.goes_on ? std::string("stopped; the same command goes on\n")
+                        : fmt::format("stopped before the end, {} left; the same command goes on\n",
+                                      counted(end.standing.left(), "page is", "pages are"));
   }
   return text;
 }

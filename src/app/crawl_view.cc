@@ -129,11 +129,9 @@ std::string others_waiting(const CrawlSnapshot& now) {
   for (const flow::EdgeMetrics& edge : now.graph.edges) queued += edge.depth;
   if (queued > 0)
     return fmt::format("{} under way inside", counted(queued, "item is", "items are"));
-  if (now.standing.waiting + now.standing.in_flight > 0) {
-    return counted(now.standing.waiting + now.standing.in_flight, "page is about to be visited",
-                   "pages are about to be visited");
-  }
-  return "nothing is left to visit";
+  const std::uint64_t due = now.standing.left() + now.standing.again;
+  if (due > 0) return counted(due, "page is about to be visited", "pages are about to be visited");
+  return now.goes_on ? "no page is due" : "nothing is left to visit";
 }
 
 }  // namespace
@@ -209,9 +207,14 @@ std::vector<LiveLine> CrawlView::lines(std::size_t columns) const {
   add_folded({rate_text(pages_per_second()) + " pages/s",
               bytes_text(static_cast<std::uint64_t>(bytes_per_second())) + "/s",
               counted(now_.backlog_of("fetcher"), "request open", "requests open"),
-              counted(pages.waiting + pages.in_flight, "page left", "pages left"),
+              counted(pages.left(), "page left", "pages left"),
               counted(now_.hosts, "host known", "hosts known")},
              columns, LiveStyle::kPlain, lines);
+  if (now_.goes_on) {
+    add_folded({counted(pages.revisits, "revisit", "revisits"),
+                counted(pages.again, "page due again", "pages due again")},
+               columns, LiveStyle::kPlain, lines);
+  }
   add_folded(outcomes_of(pages), columns, LiveStyle::kPlain, lines);
   add_folded(troubles_of(now_.visits), columns, LiveStyle::kWarning, lines);
   add_wrapped(what_it_waits_for(now_), columns, lines);
@@ -229,10 +232,11 @@ std::string CrawlView::plain() const {
   std::uint64_t refused = 0;
   for (const std::uint64_t count : pages.refused) refused += count;
   std::string text = fmt::format(
-      "progress done={} known={} waiting={} in_flight={} open={} pages_per_second={:.1f} "
+      "progress done={} known={} waiting={} in_flight={} again={} revisits={} open={} "
+      "pages_per_second={:.1f} "
       "bytes_per_second={:.0f} errors={} refused={} seconds={:.0f}",
-      pages.done, pages.known, pages.waiting, pages.in_flight, now_.backlog_of("fetcher"),
-      pages_per_second(), bytes_per_second(),
+      pages.done, pages.known, pages.waiting, pages.in_flight, pages.again, pages.revisits,
+      now_.backlog_of("fetcher"), pages_per_second(), bytes_per_second(),
       pages.visited[static_cast<std::size_t>(crawl::VisitOutcome::kError)], refused,
       now_.running.in_seconds());
   if (const auto left = least_remaining()) {

@@ -162,8 +162,9 @@ TEST(CrawlView, FoldsPartsWhereTheTerminalIsNarrow) {
 
 TEST(CrawlView, ThePlainLineIsForPrograms) {
   EXPECT_EQ(busy_view().plain(),
-            "progress done=1234 known=5678 waiting=4444 in_flight=0 open=3 pages_per_second=0.0 "
-            "bytes_per_second=0 errors=31 refused=12 seconds=192 waits=\"3 requests wait for their "
+            "progress done=1234 known=5678 waiting=4444 in_flight=0 again=0 revisits=0 "
+            "open=3 pages_per_second=0.0 bytes_per_second=0 errors=31 refused=12 seconds=192 "
+            "waits=\"3 requests wait for their "
             "answers, 200 hosts for their delay\"");
 }
 

@@ -11,8 +11,8 @@
 
 namespace meguri::app {
 
-std::string warc_of(const std::vector<FetchedHop>& hops, std::string_view file_name,
-                    std::string_view user_agent, base::Instant now) {
+base::Result<std::string> warc_of(const std::vector<FetchedHop>& hops, std::string_view file_name,
+                                  std::string_view user_agent, base::Instant now) {
   env::Random random = env::Random::from_system();
   archive::WarcinfoFields info;
   info.software = fmt::format("meguri/{}", version());
@@ -26,9 +26,11 @@ std::string warc_of(const std::vector<FetchedHop>& hops, std::string_view file_n
     answer.visit.page.candidate.url = hop.url;
     answer.fetched = hop.answer;
     const auto parsed = web::parse_head(web::HeadKind::kResponse, hop.answer.response_head);
-    const crawl::ReadAnswer read{
-        .answer = answer, .head = parsed.head, .digest = records.digest_of(hop.answer.body)};
-    bytes += records.of_answer(read, crawl::VisitOutcome::kChanged, random).records.bytes;
+    ASSIGN_OR_RETURN(const archive::Digest digest, records.digest_of(hop.answer.body));
+    const crawl::ReadAnswer read{.answer = answer, .head = parsed.head, .digest = digest};
+    ASSIGN_OR_RETURN(const auto kept,
+                     records.of_answer(read, crawl::VisitOutcome::kChanged, random));
+    bytes += kept.records.bytes.memory();
   }
   return bytes;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,8 +20,17 @@
 namespace meguri::app {
 namespace {
 
-constexpr std::size_t kColumns = 10;
+constexpr std::size_t kColumns = 12;
 using Row = std::array<std::string, kColumns>;
+
+// "12 of 14": so many were right.
+std::string hints_of(const nlohmann::json& host) {
+  const auto hints = host.find("hints");
+  if (hints == host.end() || !hints->is_object()) return "-";
+  const double right = hints->value("right", 0.0);
+  const double all = right + hints->value("wrong", 0.0);
+  return all < 0.5 ? "-" : fmt::format("{:.0f} of {:.0f}", right, all);
+}
 
 Row row_of(const nlohmann::json& host) {
   const auto text = [&host](const char* name) {
@@ -36,6 +47,8 @@ Row row_of(const nlohmann::json& host) {
           std::to_string(number("done")),
           address.empty() ? "-" : address,
           delay_ms == 0 ? "-" : base::Duration::from_ms(delay_ms).to_string(),
+          text("load"),
+          hints_of(host),
           text("last_access"),
           text("robots"),
           std::to_string(number("errors")),
@@ -120,8 +133,8 @@ base::Status HostsCommand::run(Output& out) {
     out.print("{}\n", answer.dump());
     return {};
   }
-  std::vector<Row> rows = {{"HOST", "PAGES", "WAITING", "DONE", "ADDRESS", "DELAY", "LAST ACCESS",
-                            "ROBOTS", "ERRORS", "WAITS FOR"}};
+  std::vector<Row> rows = {{"HOST", "PAGES", "WAITING", "DONE", "ADDRESS", "DELAY", "LOAD",
+                            "HINTS RIGHT", "LAST ACCESS", "ROBOTS", "ERRORS", "WAITS FOR"}};
   const nlohmann::json hosts = answer.value("hosts", nlohmann::json::array());
   for (const nlohmann::json& host : hosts) rows.push_back(row_of(host));
   if (rows.size() == 1) {

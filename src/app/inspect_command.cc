@@ -179,14 +179,16 @@ class InspectCommand final : public Command {
     if (!save_.empty()) {
       const std::string name = save_.substr(save_.rfind('/') + 1);
       ASSIGN_OR_RETURN(const auto file, files.create(save_));
-      RETURN_IF_ERROR(file->append(warc_of(hops, name, options.user_agent, clock.utc())));
+      ASSIGN_OR_RETURN(const std::string bytes,
+                       warc_of(hops, name, options.user_agent, clock.utc()));
+      RETURN_IF_ERROR(file->append(bytes));
       RETURN_IF_ERROR(file->sync());
     }
     RETURN_IF_ERROR(set_url(hops.back().url));
     describe_hops(hops);
     RETURN_IF_ERROR(describe_url());
     const fetch::Fetched& answer = hops.back().answer;
-    Document document = document_of(answer.response_head, answer.body);
+    Document document = document_of(answer.response_head, std::string(answer.body.memory()));
     if (answer.truncation != fetch::Truncation::kNone) {
       document.remarks.push_back("the body is not whole: " + printable(answer.error));
     }

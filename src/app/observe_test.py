@@ -22,10 +22,11 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
+from crawl_testing import clock
 from virtual_web_test import MEGURI, STANDING, VirtualWeb
 
 WORLD = ["--hosts", "8", "--pages", "80", "--servers", "8", "--seed", "3"]
-FAST = ["--speed", "100", "--clock-origin", "2026-11-01"]
+FAST = clock(100)
 BINARIES = os.environ.get("MEGURI_BINARY_DIR", os.path.join(testing.ROOT, "build/release"))
 PEERS = os.path.join(BINARIES, "peers/metrics")
 CLIENT = "prometheus-client==0.23.1"
@@ -176,7 +177,7 @@ class Metrics(Observed):
 
     def test_are_served_while_it_runs(self):
         with VirtualWeb(*WORLD, *STANDING, "--delay", "0") as web:
-            crawl, url = self.start(web, "--speed", "10", "--clock-origin", "2026-11-01")
+            crawl, url = self.start(web, *clock(10))
             deadline = time.monotonic() + 60
             samples = {}
             while samples.get('meguri_visits_total{purpose="page"}', 0) < 3:

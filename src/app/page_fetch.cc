@@ -76,7 +76,8 @@ std::optional<web::Url> redirect_target_of(const web::Url& url, const fetch::Fet
 
 std::string body_of(const fetch::Fetched& answer) {
   const auto parsed = web::parse_head(web::HeadKind::kResponse, answer.response_head);
-  return web::decode_content(answer.body, parsed.head.fields.combined("Content-Encoding")).bytes;
+  return web::decode_content(answer.body.memory(), parsed.head.fields.combined("Content-Encoding"))
+      .bytes;
 }
 
 }  // namespace

@@ -42,6 +42,16 @@ class VirtualWebCheck final : public Command {
   bool json_ = false;
 };
 
+// `hostile`: the hosts that mean harm, and what each does.
+class VirtualWebHostile final : public Command {
+ public:
+  void declare(Options options) override;
+  base::Status run(Output& out) override;
+
+ private:
+  bool json_ = false;
+};
+
 // `pages`: the truth, one line for each version of each page.
 class VirtualWebPages final : public Command {
  public:

@@ -67,11 +67,15 @@ class VirtualWebCommand final : public Command {
     pages_options_ = options.add_command("pages", "List every page and its true versions",
                                          "meguri virtual-web pages --hosts 50 --until now");
     pages_.declare(*pages_options_);
+    hostile_options_ = options.add_command("hostile", "List the hosts that mean harm",
+                                           "meguri virtual-web hostile --json");
+    hostile_.declare(*hostile_options_);
   }
 
   base::Status run(Output& out) override {
     if (check_options_->named()) return check_.run(out);
     if (pages_options_->named()) return pages_.run(out);
+    if (hostile_options_->named()) return hostile_.run(out);
     return serve(out);
   }
 
@@ -122,6 +126,7 @@ class VirtualWebCommand final : public Command {
       };
     }
     const sim::World world(options);
+    name_options.hostile = world.hostile();
     ASSIGN_OR_RETURN(const auto server, sim::HttpServer::start(world, *clock, server_options));
     ASSIGN_OR_RETURN(const auto names, sim::NameServer::start(world.census(), name_options));
     if (!ca_.empty()) {
@@ -151,6 +156,9 @@ class VirtualWebCommand final : public Command {
                               {"port", server.port()},
                               {"dns", fmt::format("127.0.0.1:{}", names.port())},
                               {"first", seed}};
+      for (const sim::HostileHabit* habit : world.hostile().habits()) {
+        ready["hostile"].push_back(sim::HostileWeb::host_of(*habit));
+      }
       if (server.tls_port()) {
         ready["https_port"] = *server.tls_port();
         ready["ca"] = ca_;
@@ -163,6 +171,10 @@ class VirtualWebCommand final : public Command {
     if (server.tls_port())
       out.print(", HTTPS on port {} (authority in {})", *server.tls_port(), ca_);
     out.print(", names from 127.0.0.1:{}\n", names.port());
+    if (const std::size_t count = world.hostile().habits().size(); count > 0) {
+      out.print("{} hostile hosts, such as http://{}{}/\n", count,
+                sim::HostileWeb::host_of(*world.hostile().habits().front()), port);
+    }
   }
 
   WorldArguments world_;
@@ -177,8 +189,10 @@ class VirtualWebCommand final : public Command {
   bool json_ = false;
   std::optional<Options> check_options_;
   std::optional<Options> pages_options_;
+  std::optional<Options> hostile_options_;
   VirtualWebCheck check_;
   VirtualWebPages pages_;
+  VirtualWebHostile hostile_;
 };
 
 }  // namespace

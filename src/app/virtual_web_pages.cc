@@ -72,6 +72,7 @@ class Lister {
     }
     out_.print("{}\n", nlohmann::json{{"url", url},
                                       {"status", status},
+                                      {"language", sim::code_of(site.language())},
                                       {"interval_s", page.history().traits().interval.in_seconds()},
                                       {"versions", std::move(list)}}
                            .dump());

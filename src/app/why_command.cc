@@ -1,12 +1,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "app/archive_door.h"
-#include "app/archive_state.h"
 #include "app/command.h"
-#include "app/crawl_answers.h"
-#include "crawl/options.h"
-#include "env/clock.h"
+#include "app/why_question.h"
 #include "env/posix_file_system.h"
 
 namespace meguri::app {
@@ -22,15 +18,7 @@ class WhyCommand final : public Command {
 
   base::Status run(Output& out) override {
     env::PosixFileSystem files;
-    RETURN_IF_ERROR(seed_urls_of({url_}));
-    const auto offline = [&](const ArchiveDoor& door) -> base::Result<nlohmann::json> {
-      ASSIGN_OR_RETURN(ArchiveState state,
-                       ArchiveState::load(files, door.state_dir(), crawl::CrawlOptions().agent));
-      ASSIGN_OR_RETURN(const crawl::WhyFacts facts, state.why(url_));
-      return to_json(facts, /*is_running=*/false, env::RealClock().utc());
-    };
-    ASSIGN_OR_RETURN(nlohmann::json answer,
-                     ask_archive(files, archive_, {{"command", "why"}, {"url", url_}}, offline));
+    ASSIGN_OR_RETURN(nlohmann::json answer, ask_why(files, archive_, url_));
     if (json_) {
       answer.erase("ok");
       out.print("{}\n", answer.dump());

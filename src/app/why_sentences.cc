@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/output.h"
+#include "crawl/due_queue.h"
 
 namespace meguri::app {
 
@@ -22,9 +23,14 @@ namespace {
 using Sentences = std::vector<std::string>;
 
 std::string_view lane_text(std::size_t lane) {
-  constexpr std::array<std::string_view, 5> kTexts = {
-      "embeds and redirects, which go first", "seeds", "links of seeds",
-      "pages two or three links from a seed", "pages four links and more from a seed"};
+  constexpr std::array<std::string_view, crawl::DueQueue::kLanes> kTexts = {
+      "embeds and redirects, which go first",
+      "seeds",
+      "links of seeds",
+      "pages two or three links from a seed",
+      "pages four links and more from a seed",
+      "links of pages in other languages, which go last",
+      "pages that were visited before"};
   return kTexts[std::min(lane, kTexts.size() - 1)];
 }
 
@@ -60,6 +66,7 @@ std::string_view refusal_text(Refusal refusal) {
       return "its host asks for too long a delay, or its robots.txt cannot be had";
     case Refusal::kSkipped: return "the configuration says that its host is not visited";
     case Refusal::kExcluded: return "the exclusion list names it (--exclusions)";
+    case Refusal::kAlias: return "its host is an alias of another, whose page it is";
     case Refusal::kFull:
     case Refusal::kInterrupted:
     case Refusal::kLater: return "it comes again";
@@ -112,10 +119,18 @@ std::string waiting_text(const crawl::WhyFacts& facts, bool is_running) {
   return "It is being fetched or written.";
 }
 
+std::string next_visit_text(const crawl::WhyFacts& facts) {
+  const crawl::PageRecord& record = facts.page->record;
+  if (facts.page->is_out) return "It is being visited again.";
+  return fmt::format("Where the crawl goes on for ever, it is visited again at {}: {}.",
+                     record.due().to_rfc3339(), why_then(record));
+}
+
 void say_page(const crawl::WhyFacts& facts, bool is_running, Sentences& out) {
   const crawl::PageRecord& record = facts.page->record;
   if (record.state == PageState::kVisited) {
     out.push_back(visited_text(record));
+    out.push_back(next_visit_text(facts));
   } else if (record.state == PageState::kRefused) {
     out.push_back(fmt::format("It was not fetched: {}.", refusal_text(record.refusal)));
   } else {
@@ -157,6 +172,10 @@ void say_unknown(const crawl::WhyFacts& facts, bool is_running, Sentences& out) 
 }
 
 void say_host(const crawl::HostFacts& host, Sentences& out) {
+  if (!host.alias_of.empty()) {
+    out.push_back(fmt::format("Its host {} is an alias of {}: its page is that of {}.", host.name,
+                              host.alias_of, host.alias_of));
+  }
   switch (host.address_state) {
     case AddressState::kFound:
       out.push_back(fmt::format("Its host {} has the address {}.", host.name, host.address));
@@ -208,6 +227,24 @@ void say_robots(const crawl::SiteFacts& site, base::Instant now, Sentences& out)
 }
 
 }  // namespace
+
+std::string why_then(const crawl::PageRecord& record) {
+  switch (record.due_reason()) {
+    case revisit::Reason::kFirst: return "after the first visit, at random";
+    case revisit::Reason::kEstimate: return "by how often it changes";
+    case revisit::Reason::kNeverChanged: return "it was never seen to change, so later each time";
+    case revisit::Reason::kAlwaysChanged: return "it had always changed, so sooner each time";
+    case revisit::Reason::kFar: return "it hardly ever changes";
+    case revisit::Reason::kRetry: return "the last visit failed in a way that may pass";
+    case revisit::Reason::kHard: return "it was gone or failed, so later each time";
+    case revisit::Reason::kRetired: return "it was gone or failed many times in a row";
+    case revisit::Reason::kFixed: return "to see whether it may be visited by then";
+    case revisit::Reason::kHint:
+      return fmt::format("a sitemap or feed says that it changed at {}",
+                         record.hint->modified.to_rfc3339());
+  }
+  return "";
+}
 
 std::vector<std::string> why_sentences(const crawl::WhyFacts& facts, bool is_running,
                                        base::Instant now) {

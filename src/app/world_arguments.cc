@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 #include <utility>
 
 #include "app/values.h"
+#include "base/text.h"
 #include "sim/graph.h"
+#include "sim/hostile.h"
 #include "sim/trace.h"
 
 namespace meguri::app {
@@ -13,6 +16,14 @@ namespace {
 
 // The web of a seed is the same at all times, so it begins at a fixed one.
 constexpr base::Instant kStart = base::Instant::from_ms(1'767'225'600'000);  // 2026-01-01
+
+base::Result<sim::ListHabit> read_lists(const std::string& name) {
+  if (name.empty() || name == "mixed") return sim::ListHabit::kMixed;
+  if (name == "true") return sim::ListHabit::kTrue;
+  if (name == "lying") return sim::ListHabit::kLying;
+  return base::fail(base::ErrorCode::kInvalid, "--lists takes mixed, true or lying, not {}",
+                    base::quoted(name));
+}
 
 }  // namespace
 
@@ -28,6 +39,8 @@ void WorldArguments::declare(Options options) {
                  "When its pages begin to be born and to die (default: 2026-01-01)");
   options.option("--delay", "DURATION", delay_,
                  "How long answers take on the mean; 0 for none (default: 850ms)");
+  options.option("--copies-until", "TIME", copies_until_,
+                 "From then on aliases and mirrors of other hosts have pages of their own");
   options.flag("--no-crawl-delay", no_crawl_delay_, "No host asks for one in its robots.txt");
   options.option("--trace", "FILE", trace_,
                  "Pages change as those in FILE: a path, a tab, and seconds since 1970");
@@ -35,6 +48,28 @@ void WorldArguments::declare(Options options) {
                  "Pages link as the nodes in FILE: a list of edges or of neighbours");
   options.flag("--still", still_, "Every page stays as it was at --start, whatever the time");
   options.flag("--sound", sound_, "Every page is there and every link leads to one; nothing fails");
+  options.option("--hostile", "NAME,...", hostile_,
+                 "Hosts that mean harm beside the others, or all; 'meguri virtual-web hostile' "
+                 "lists them");
+  options.option("--lists", "HABIT", lists_,
+                 "Sitemaps and feeds: mixed, or true or lying dates everywhere (default: mixed)");
+}
+
+base::Result<std::vector<std::string>> WorldArguments::read_hostile() const {
+  std::vector<std::string> names;
+  std::vector<std::string> known = {"all"};
+  for (const sim::HostileHabit& habit : sim::hostile_habits()) known.emplace_back(habit.name);
+  for (const auto part : std::views::split(hostile_, ',')) {
+    std::string name(part.begin(), part.end());
+    if (name.empty()) continue;
+    if (std::ranges::find(known, name) == known.end()) {
+      return base::fail(base::ErrorCode::kInvalid,
+                        "--hostile takes names that 'meguri virtual-web hostile' lists, not {}{}",
+                        base::quoted(name), suggestion(name, known));
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) const {
@@ -64,6 +99,9 @@ base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) con
   if (!delay_.empty()) {
     ASSIGN_OR_RETURN(world.delay_mean, parse_duration("--delay", delay_));
   }
+  if (!copies_until_.empty()) {
+    ASSIGN_OR_RETURN(world.copies_until, parse_time("--copies-until", copies_until_, kStart));
+  }
   world.crawl_delays = !no_crawl_delay_;
   if (!trace_.empty()) {
     ASSIGN_OR_RETURN(sim::Trace trace, sim::Trace::read(files, trace_));
@@ -77,6 +115,8 @@ base::Result<sim::WorldOptions> WorldArguments::read(env::FileSystem& files) con
     ASSIGN_OR_RETURN(sim::Graph graph, sim::Graph::read(files, graph_));
     world.use_graph(std::make_shared<const sim::Graph>(std::move(graph)));
   }
+  ASSIGN_OR_RETURN(world.hostile, read_hostile());
+  ASSIGN_OR_RETURN(world.census.lists, read_lists(lists_));
   RETURN_IF_ERROR(world.check());
   return world;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/command_line.h"
 #include "base/result.h"
@@ -17,6 +18,8 @@ class WorldArguments {
   base::Result<sim::WorldOptions> read(env::FileSystem& files) const;
 
  private:
+  base::Result<std::vector<std::string>> read_hostile() const;
+
   std::string hosts_;
   std::string pages_;
   std::string seed_;
@@ -24,11 +27,14 @@ class WorldArguments {
   std::string size_exponent_;
   std::string start_;
   std::string delay_;
+  std::string copies_until_;
   bool no_crawl_delay_ = false;
   std::string trace_;
   std::string graph_;
   bool still_ = false;
   bool sound_ = false;
+  std::string hostile_;
+  std::string lists_;
 };
 
 }  // namespace meguri::app

@@ -20,6 +20,35 @@ constexpr std::size_t kStoredBytesMax = 0xffff;                // of one block, 
 constexpr std::size_t kSamples = 4;
 constexpr std::size_t kSampleBytes = 256;
 
+using ByteCounts = std::array<std::uint32_t, 256>;
+
+std::uint64_t sample_offset(std::size_t sample, std::uint64_t bytes) {
+  return sample * ((bytes - kSampleBytes) / (kSamples - 1));
+}
+
+void count_bytes(std::string_view bytes, ByteCounts& counts) {
+  for (const char c : bytes) ++counts[static_cast<unsigned char>(c)];
+}
+
+bool has_few_pairs(const ByteCounts& counts) {
+  constexpr std::uint32_t kPairsMax = 8'000;
+  std::uint32_t pairs = 0;
+  for (const std::uint32_t count : counts) pairs += count * count;
+  return pairs < kPairsMax;
+}
+
+// As looks_packed().
+base::Result<bool> body_looks_packed(const env::SpooledBytes& bytes) {
+  if (bytes.size() < kSamples * kSampleBytes) return false;
+  ByteCounts counts{};
+  std::string sample;
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    RETURN_IF_ERROR(bytes.read_at(sample_offset(i, bytes.size()), kSampleBytes, &sample));
+    count_bytes(sample, counts);
+  }
+  return has_few_pairs(counts);
+}
+
 std::uint8_t* bytes_of(std::string_view text) {
   return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
 }
@@ -29,19 +58,12 @@ std::uint8_t* bytes_of(std::string_view text) {
 // Of n random bytes n * n / 256 pairs are equal, besides each with itself: 5,120 of 1,024. Base64
 // has 17,400, text more.
 bool looks_packed(std::string_view bytes) {
-  constexpr std::size_t kLooked = kSamples * kSampleBytes;
-  constexpr std::uint32_t kPairsMax = 8'000;
-  if (bytes.size() < kLooked) return false;
-  std::array<std::uint32_t, 256> counts{};
-  const std::size_t step = (bytes.size() - kSampleBytes) / (kSamples - 1);
-  for (std::size_t sample = 0; sample < kSamples; ++sample) {
-    for (const char c : bytes.substr(sample * step, kSampleBytes)) {
-      ++counts[static_cast<unsigned char>(c)];
-    }
+  if (bytes.size() < kSamples * kSampleBytes) return false;
+  ByteCounts counts{};
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    count_bytes(bytes.substr(sample_offset(i, bytes.size()), kSampleBytes), counts);
   }
-  std::uint32_t pairs = 0;
-  for (const std::uint32_t count : counts) pairs += count * count;
-  return pairs < kPairsMax;
+  return has_few_pairs(counts);
 }
 
 GzipWriter::GzipWriter()
@@ -49,14 +71,23 @@ GzipWriter::GzipWriter()
 
 GzipWriter::~GzipWriter() = default;
 
-void GzipWriter::append_member(std::string_view front, std::string_view body, std::string_view end,
-                               std::string* out) {
+void GzipWriter::begin_member() {
   member_ = kHeader;
   isal_deflate_init(stream_.get());
   stream_->level = kLevel;
   stream_->level_buf = level_.data();
   stream_->level_buf_size = static_cast<std::uint32_t>(level_.size());
   stream_->gzip_flag = IGZIP_DEFLATE;
+}
+
+void GzipWriter::end_member(std::uint32_t sum, std::uint64_t bytes) {
+  base::put_fixed(member_, sum);
+  base::put_fixed(member_, static_cast<std::uint32_t>(bytes));
+}
+
+void GzipWriter::append_member(std::string_view front, std::string_view body, std::string_view end,
+                               std::string* out) {
+  begin_member();
   if (looks_packed(body)) {
     deflate(front, Then::kBytes);
     store(body, Then::kMore);
@@ -70,10 +101,45 @@ void GzipWriter::append_member(std::string_view front, std::string_view body, st
   for (const std::string_view part : {front, body, end}) {
     sum = crc32_gzip_refl(sum, bytes_of(part), part.size());
   }
-  base::put_fixed(member_, sum);
-  base::put_fixed(member_, static_cast<std::uint32_t>(front.size() + body.size() + end.size()));
+  end_member(sum, front.size() + body.size() + end.size());
   out->append(member_);
   if (member_.capacity() > kKeptBytesMax) member_ = {};
+}
+
+base::Status GzipWriter::append_member(std::string_view front, const env::SpooledBytes& body,
+                                       std::string_view end, env::SpoolWriter* out) {
+  ASSIGN_OR_RETURN(const bool is_packed, body_looks_packed(body));
+  const Then between = is_packed ? Then::kBytes : Then::kMore;
+  std::uint32_t sum = 0;
+  const auto add = [&](std::string_view bytes) {
+    sum = crc32_gzip_refl(sum, bytes_of(bytes), bytes.size());
+  };
+  begin_member();
+  add(front);
+  deflate(front, between);
+  RETURN_IF_ERROR(body.for_each_piece([&](std::string_view piece) {
+    add(piece);
+    if (is_packed) {
+      store(piece, Then::kMore);
+    } else {
+      deflate(piece, Then::kMore);
+    }
+    return pass_on(out);
+  }));
+  add(end);
+  if (is_packed) {
+    store(end, Then::kEnd);
+  } else {
+    deflate(end, Then::kEnd);
+  }
+  end_member(sum, front.size() + body.size() + end.size());
+  return pass_on(out);
+}
+
+base::Status GzipWriter::pass_on(env::SpoolWriter* out) {
+  auto status = out->append(member_);
+  member_.clear();
+  return status;
 }
 
 void GzipWriter::deflate(std::string_view bytes, Then then) {

@@ -1,4 +1,4 @@
-// GzipWriter: one gzip member for one record, at once, as fast as ISA-L does it.
+// GzipWriter: one gzip member for one record, at once or piece by piece, as fast as ISA-L does it.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/result.h"
+#include "env/spool.h"
+#include "env/spooled_bytes.h"
 
 struct isal_zstream;  // NOLINT(readability-identifier-naming): as ISA-L calls it
 
@@ -30,10 +34,17 @@ class GzipWriter {
   // processors of one kind.
   void append_member(std::string_view front, std::string_view body, std::string_view end,
                      std::string* out);
+  // The same of a body that is on disk, in little memory. After an error what was written of the
+  // member is of no use.
+  base::Status append_member(std::string_view front, const env::SpooledBytes& body,
+                             std::string_view end, env::SpoolWriter* out);
 
  private:
   enum class Then : std::uint8_t { kMore, kBytes, kEnd };  // what follows: kBytes begin a byte
 
+  void begin_member();
+  void end_member(std::uint32_t sum, std::uint64_t bytes);
+  base::Status pass_on(env::SpoolWriter* out);
   void deflate(std::string_view bytes, Then then);
   void store(std::string_view bytes, Then then);
 

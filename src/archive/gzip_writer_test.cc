@@ -5,7 +5,10 @@
 
 #include <string>
 
+#include "env/faulty_file_system.h"
+#include "env/memory_file_system.h"
 #include "env/random.h"
+#include "env/spool_testing.h"
 
 namespace meguri::archive {
 namespace {
@@ -62,6 +65,42 @@ TEST(GzipWriter, ReadsBackEqualWhateverTheSize) {
       }
     }
   }
+}
+
+TEST(GzipWriter, ReadsBackEqualFromDiskToo) {
+  env::MemoryFileSystem fs;
+  const auto spool = env::disk_spool(fs);
+  GzipWriter writer;
+  for (const std::size_t size : {1UL, 1024UL, 65'536UL, 262'144UL, 262'145UL, 3'000'000UL}) {
+    for (const std::string& body : {noise(size), text(size), std::string(size, 'a')}) {
+      for (const std::string& front : {text(700), text(100'000), noise(3000)}) {
+        env::SpoolWriter out(spool.get());
+        const env::SpooledBytes held = env::spooled(*spool, body);
+        ASSERT_TRUE(held.is_on_disk());
+        ASSERT_TRUE(writer.append_member(front, held, "\r\n\r\n", &out));
+        const std::string member = env::text_of(out.finish());
+        EXPECT_TRUE(inflated(member) == front + body + "\r\n\r\n") << size;
+        const std::size_t at_once = member_of(front, body, "\r\n\r\n").size();
+        EXPECT_LT(member.size(), at_once + at_once / 50 + 1000) << size;
+      }
+    }
+  }
+}
+
+TEST(GzipWriter, SaysThatTheDiskFailed) {
+  env::FaultyFileSystem fs;
+  const auto spool = env::disk_spool(fs);
+  GzipWriter writer;
+  const env::SpooledBytes body = env::spooled(*spool, noise(600'000));
+  env::SpoolWriter out(spool.get());
+  fs.fail_read_after(5, base::ErrorCode::kIo);  // after the samples and a piece
+  EXPECT_FALSE(writer.append_member("front", body, "", &out));
+  out.clear();
+  fs.fail_change_after(2, base::ErrorCode::kNoSpace);
+  EXPECT_FALSE(writer.append_member("front", body, "", &out));
+  EXPECT_EQ(out.size(), 0U);
+  ASSERT_TRUE(writer.append_member("front", body, "", &out));
+  EXPECT_TRUE(inflated(env::text_of(out.finish())) == "front" + noise(600'000));
 }
 
 TEST(GzipWriter, StoresWhatIsPackedAndPacksTheFront) {

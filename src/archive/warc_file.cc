@@ -142,7 +142,7 @@ base::Status WarcWriter::resume(const std::optional<WarcPosition>& mark) {
   return {};
 }
 
-base::Result<WarcPosition> WarcWriter::append(std::string_view records) {
+base::Result<WarcPosition> WarcWriter::append(const env::SpooledBytes& records) {
   RETURN_IF_ERROR(check_usable());
   if (file_ == nullptr || position_.offset >= options_.file_bytes_max) {
     RETURN_IF_ERROR(start_file());
@@ -211,8 +211,9 @@ base::Result<WarcName> WarcWriter::create_file() {
                     options_.series.dir);
 }
 
-base::Status WarcWriter::write(std::string_view bytes) {
-  auto status = file_->append(bytes);
+base::Status WarcWriter::write(const env::SpooledBytes& bytes) {
+  auto status =
+      bytes.for_each_piece([this](std::string_view piece) { return file_->append(piece); });
   if (status) {
     position_.offset += bytes.size();
     is_dirty_ = true;

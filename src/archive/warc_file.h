@@ -15,6 +15,7 @@
 #include "env/clock.h"
 #include "env/file_system.h"
 #include "env/random.h"
+#include "env/spooled_bytes.h"
 
 namespace meguri::archive {
 
@@ -78,7 +79,7 @@ class WarcWriter {
 
   // Appends the records of one visit and says where they begin. They stay in one file. After an
   // error nothing of them is there, and the writer can be used again, unless it says it cannot.
-  base::Result<WarcPosition> append(std::string_view records);
+  base::Result<WarcPosition> append(const env::SpooledBytes& records);
 
   // All that was appended is durable when it returns. After an error nobody knows what is, and all
   // further calls fail: the process must stop and recover from its last checkpoint.
@@ -94,7 +95,7 @@ class WarcWriter {
   base::Status resume(const std::optional<WarcPosition>& mark);
   base::Status start_file();
   base::Result<WarcName> create_file();
-  base::Status write(std::string_view bytes);
+  base::Status write(const env::SpooledBytes& bytes);
   base::Status take_back();
   base::Status check_usable() const;
   std::string path_of(std::string_view name) const;

@@ -13,6 +13,7 @@
 #include "env/faulty_file_system.h"
 #include "env/memory_file_system.h"
 #include "env/random.h"
+#include "env/spool_testing.h"
 
 namespace meguri::archive {
 namespace {
@@ -43,8 +44,9 @@ class Visits {
                      .ip_address = {},
                      .via = {},
                      .purpose = {}};
-    return maker.failure({.visit = facts, .reason = "x", .detail = {}}, RecordId::draw(random_))
-        .bytes;
+    return env::text_of(
+        maker.failure({.visit = facts, .reason = "x", .detail = {}}, RecordId::draw(random_))
+            .bytes);
   }
   std::uint64_t count() const { return count_; }
 
@@ -223,12 +225,37 @@ TEST_F(WarcFiles, RefuseNamesThatWouldNotBeFoundAgain) {
   EXPECT_FALSE(WarcWriter::open(fs_, clock_, env::Random(1), options_, std::nullopt));
 }
 
+TEST_F(WarcFiles, TakeRecordsFromDisk) {
+  options_ = small_files(1U << 20U);
+  const auto spool = env::disk_spool(fs_);
+  auto writer = open(std::nullopt);
+  std::string many;
+  for (int i = 0; i < 2'000; ++i) many += visits_.next();
+  ASSERT_GT(many.size(), 2 * env::SpooledBytes::kPieceBytes);
+  ASSERT_TRUE(writer->append(env::spooled(*spool, many)));
+  ASSERT_TRUE(writer->sync());
+  EXPECT_EQ(read_all(fs_, options_.series), urls_up_to(2'000));
+}
+
+TEST_F(WarcFiles, HoldNothingOfRecordsThatCannotBeRead) {
+  options_ = small_files(1U << 20U);
+  const auto spool = env::disk_spool(fs_);
+  auto writer = open(std::nullopt);
+  ASSERT_TRUE(writer->append(visits_.next()));
+  const env::SpooledBytes lost = env::spooled(*spool, std::string(600'000, 'x'));
+  fs_.fail_read_after(1, base::ErrorCode::kIo);
+  EXPECT_EQ(writer->append(lost).error().code(), base::ErrorCode::kIo);
+  ASSERT_TRUE(writer->append(visits_.next()));
+  ASSERT_TRUE(writer->sync());
+  EXPECT_EQ(read_all(fs_, options_.series), urls_up_to(2));
+}
+
 TEST_F(WarcFiles, HoldNothingOfAnAppendThatFailed) {
   options_ = small_files(1U << 20U);
   auto writer = open(std::nullopt);
   ASSERT_TRUE(writer->append(visits_.next()));
   fs_.fail_change_after(0, base::ErrorCode::kNoSpace);
-  EXPECT_EQ(writer->append("lost").error().code(), base::ErrorCode::kNoSpace);
+  EXPECT_EQ(writer->append(std::string("lost")).error().code(), base::ErrorCode::kNoSpace);
   ASSERT_TRUE(writer->append(visits_.next()));
   ASSERT_TRUE(writer->sync());
   EXPECT_EQ(read_all(fs_, options_.series), urls_up_to(2));

@@ -36,7 +36,7 @@ VISITS = [
     ("http://example.com/" + "x" * 3000, "response", 404, 2),
     ("http://example.com/caf%C3%A9", "response", 200, 300000),
     ("http://example.com/", "revisit", 200, 0),
-    ("http://example.com/", "revisit", 304, 0),
+    ("http://example.com/", "revisit", 0, 0),  # a 304, whose head is not kept
 ]
 
 # Prints [type, URI, status, size of the body, faults] for each record, as FastWARC reads it.
@@ -132,7 +132,7 @@ class Samples(testing.TestCase):
 
     def visits_in(self, records):
         """URL, type, status and size of responses and revisits."""
-        return [(record[1], record[0], int(record[2]), record[3]) for record in records
+        return [(record[1], record[0], int(record[2] or 0), record[3] or 0) for record in records
                 if record[0] in ("response", "revisit")]
 
     def check_types(self, types):

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "archive/stored_head.h"
 #include "base/check.h"
@@ -62,7 +64,22 @@ bool may_refer(const Exchange& exchange, const Original& original, RevisitKind k
   return !(is_same_second && exchange.visit.target_uri == original.target_uri);
 }
 
-RecordMaker::RecordMaker(RecordOptions options) : options_(options) {}
+RecordMaker::RecordMaker(RecordOptions options, env::Spool* spool)
+    : options_(options), spool_(spool) {}
+
+base::Result<Digest> RecordMaker::digest_of(const env::SpooledBytes& body) {
+  RETURN_IF_ERROR(add_to_digest(body));
+  return sha1_.finish();
+}
+
+base::Status RecordMaker::add_to_digest(const env::SpooledBytes& body) {
+  auto status = body.for_each_piece([this](std::string_view piece) -> base::Status {
+    sha1_.update(piece);
+    return {};
+  });
+  if (!status) std::ignore = sha1_.finish();  // of a part, which is of no use
+  return status;
+}
 
 void RecordMaker::begin(std::string_view type, const RecordId& id, base::Instant date) {
   front_ = "WARC/1.1\r\n";
@@ -90,6 +107,10 @@ void RecordMaker::add_uri(std::string_view name, std::string_view uri) {
   front_ += "\r\n";
 }
 
+void RecordMaker::add_validator(std::string_view name, std::optional<std::string_view> value) {
+  if (value && !value->empty()) add(name, *value);
+}
+
 void RecordMaker::add_visit(const VisitFacts& visit) {
   add_uri("WARC-Target-URI", visit.target_uri);
   if (!visit.ip_address.empty()) add("WARC-IP-Address", visit.ip_address);
@@ -99,15 +120,22 @@ void RecordMaker::add_visit(const VisitFacts& visit) {
   if (!visit.purpose.empty()) add("X-Meguri-Purpose", visit.purpose);
 }
 
-// Ends the header, and appends the whole record to `out`. The block is `block` and `body`.
+// The digest so far is that of the block, which is `block` and a body behind it.
+void RecordMaker::end_header(std::string_view content_type, std::string_view block,
+                             std::uint64_t body_bytes) {
+  add("WARC-Block-Digest", sha1_.finish().to_string());
+  if (block.size() + body_bytes > 0) add("Content-Type", content_type);
+  add("Content-Length", fmt::format_int(block.size() + body_bytes).c_str());
+  front_.append("\r\n").append(block);
+}
+
+// Ends the header, and appends the whole record to `out`. The block is `block` and `body`; one that
+// is empty is of no type.
 void RecordMaker::end(std::string_view content_type, std::string_view block, std::string_view body,
                       std::string* out) {
   sha1_.update(block);
   sha1_.update(body);
-  add("WARC-Block-Digest", sha1_.finish().to_string());
-  add("Content-Type", content_type);
-  add("Content-Length", fmt::format_int(block.size() + body.size()).c_str());
-  front_.append("\r\n").append(block);
+  end_header(content_type, block, body.size());
   if (options_.compression == WarcCompression::kGzip) {
     gzip_.append_member(front_, body, kRecordEnd, out);
   } else {
@@ -115,7 +143,22 @@ void RecordMaker::end(std::string_view content_type, std::string_view block, std
   }
 }
 
-MadeRecords RecordMaker::response(const Exchange& exchange, const VisitIds& ids) {
+// The same, to the spool.
+base::Status RecordMaker::end_on_disk(std::string_view content_type, std::string_view block,
+                                      const env::SpooledBytes& body) {
+  sha1_.update(block);
+  RETURN_IF_ERROR(add_to_digest(body));
+  end_header(content_type, block, body.size());
+  if (options_.compression == WarcCompression::kGzip) {
+    return gzip_.append_member(front_, body, kRecordEnd, &spool_);
+  }
+  RETURN_IF_ERROR(spool_.append(front_));
+  RETURN_IF_ERROR(
+      body.for_each_piece([this](std::string_view piece) { return spool_.append(piece); }));
+  return spool_.append(kRecordEnd);
+}
+
+base::Result<MadeRecords> RecordMaker::response(const Exchange& exchange, const VisitIds& ids) {
   MadeRecords made{.bytes = {}, .first_bytes = 0, .first_id = ids.first};
   begin("response", ids.first, exchange.visit.date);
   add_visit(exchange.visit);
@@ -124,9 +167,20 @@ MadeRecords RecordMaker::response(const Exchange& exchange, const VisitIds& ids)
   add("WARC-Payload-Digest", exchange.payload_digest.to_string());
   block_.clear();
   append_stored_head(exchange.head, exchange.body.size(), &block_);
-  end(kResponseType, block_, exchange.body, &made.bytes);
-  made.first_bytes = made.bytes.size();
-  add_request(exchange, ids, &made.bytes);
+  std::string records;
+  if (!exchange.body.is_on_disk()) {
+    end(kResponseType, block_, exchange.body.memory(), &records);
+    made.first_bytes = records.size();
+    add_request(exchange, ids, &records);
+    made.bytes = spool_.keep(std::move(records));
+    return made;
+  }
+  spool_.clear();
+  RETURN_IF_ERROR(end_on_disk(kResponseType, block_, exchange.body));
+  made.first_bytes = spool_.size();
+  add_request(exchange, ids, &records);
+  RETURN_IF_ERROR(spool_.append(records));
+  made.bytes = spool_.finish();
   return made;
 }
 
@@ -145,14 +199,19 @@ MadeRecords RecordMaker::revisit(const Exchange& exchange, const Original& origi
   if (is_identical) add("WARC-Truncated", "length");
   add("WARC-Payload-Digest", original.payload_digest.to_string());
   block_.clear();
-  // Replay puts this head before the original's body, so it says that body's length. What a 304
-  // says of a length is the server's own.
-  const auto body_bytes =
-      is_identical ? std::optional<std::uint64_t>(exchange.body.size()) : std::nullopt;
-  append_stored_head(exchange.head, body_bytes, &block_);
-  end(kResponseType, block_, {}, &made.bytes);
-  made.first_bytes = made.bytes.size();
-  add_request(exchange, ids, &made.bytes);
+  // Replay puts this head before the original's body, so it says that body's length. The head of a
+  // 304 in that place would be shown as a page that is not there; its validators are kept.
+  if (is_identical) {
+    append_stored_head(exchange.head, exchange.body.size(), &block_);
+  } else {
+    add_validator("WARC-Etag", exchange.head.fields.get("ETag"));
+    add_validator("WARC-Last-Modified", exchange.head.fields.get("Last-Modified"));
+  }
+  std::string records;
+  end(kResponseType, block_, {}, &records);
+  made.first_bytes = records.size();
+  add_request(exchange, ids, &records);
+  made.bytes = spool_.keep(std::move(records));
   return made;
 }
 
@@ -174,8 +233,10 @@ MadeRecords RecordMaker::failure(const FailedFetch& failed, const RecordId& id) 
   append_if_any("via", failed.visit.via, &block_);
   append_field("hopsFromSeed", fmt::format_int(failed.visit.depth).c_str(), &block_);
   append_field("fetchTimeMs", fmt::format_int(failed.visit.fetch_time.ms()).c_str(), &block_);
-  end(kFieldsType, block_, {}, &made.bytes);
-  made.first_bytes = made.bytes.size();
+  std::string record;
+  end(kFieldsType, block_, {}, &record);
+  made.first_bytes = record.size();
+  made.bytes = spool_.keep(std::move(record));
   return made;
 }
 

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "archive/gzip_writer.h"
 #include "archive/record_id.h"
 #include "archive/sha1.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "env/random.h"
+#include "env/spool.h"
+#include "env/spooled_bytes.h"
 #include "web/http_head.h"
 
 namespace meguri::archive {
@@ -36,7 +40,7 @@ struct Exchange {
   VisitFacts visit;
   std::string_view request_head;  // as sent, with its empty line; empty: no request record
   const web::HttpHead& head;      // as received; requires a status
-  std::string_view body;          // without transfer codings, with content codings
+  env::SpooledBytes body;         // without transfer codings, with content codings
   Digest payload_digest;          // of `body`, from RecordMaker::digest_of()
   Truncation truncation = Truncation::kNone;
   std::string_view protocol;  // "h2" or "h3"; empty: HTTP/1
@@ -84,7 +88,7 @@ struct VisitIds {
 // The records of one visit as they stand in a file: the response, revisit or metadata record, to
 // which the index points, and behind it the request.
 struct MadeRecords {
-  std::string bytes;
+  env::SpooledBytes bytes;
   std::uint64_t first_bytes = 0;  // of the first record
   RecordId first_id;
 };
@@ -95,17 +99,21 @@ struct RecordOptions {
   WarcCompression compression = WarcCompression::kGzip;
 };
 
-// Pure: equal input makes equal bytes. Thread-compatible; whoever makes records has its own.
+// Pure: equal input makes equal bytes, but for bodies on disk, whose members may be cut otherwise.
+// Thread-compatible; whoever makes records has its own. Only bodies on disk can fail; their records
+// are on disk too where they are large.
 class RecordMaker {
  public:
-  explicit RecordMaker(RecordOptions options = {});
+  // Records are kept by the spool, which is borrowed; null: in memory.
+  explicit RecordMaker(RecordOptions options = {}, env::Spool* spool = nullptr);
 
   const RecordOptions& options() const { return options_; }
 
-  Digest digest_of(std::string_view body) { return sha1_.of(body); }
+  base::Result<Digest> digest_of(const env::SpooledBytes& body);
 
-  MadeRecords response(const Exchange& exchange, const VisitIds& ids);
-  // The head alone, for a body that is stored already. Requires may_refer().
+  base::Result<MadeRecords> response(const Exchange& exchange, const VisitIds& ids);
+  // The head alone, for a body that is stored already; of a 304 not even that. Requires
+  // may_refer().
   MadeRecords revisit(const Exchange& exchange, const Original& original, RevisitKind kind,
                       const VisitIds& ids);
   MadeRecords failure(const FailedFetch& failed, const RecordId& id);
@@ -117,16 +125,22 @@ class RecordMaker {
   void begin(std::string_view type, const RecordId& id, base::Instant date);
   void add(std::string_view name, std::string_view value);
   void add_uri(std::string_view name, std::string_view uri);
+  void add_validator(std::string_view name, std::optional<std::string_view> value);
   void add_visit(const VisitFacts& visit);
+  void end_header(std::string_view content_type, std::string_view block, std::uint64_t body_bytes);
   void end(std::string_view content_type, std::string_view block, std::string_view body,
            std::string* out);
+  base::Status add_to_digest(const env::SpooledBytes& body);
+  base::Status end_on_disk(std::string_view content_type, std::string_view block,
+                           const env::SpooledBytes& body);
   void add_request(const Exchange& exchange, const VisitIds& ids, std::string* out);
 
   const RecordOptions options_;
   Sha1 sha1_;
   GzipWriter gzip_;
-  std::string front_;  // of the record being made: all before its body
-  std::string block_;  // its block, or the front of it
+  env::SpoolWriter spool_;  // of the records being made
+  std::string front_;       // of the record being made: all before its body
+  std::string block_;       // its block, or the front of it
 };
 
 // Whether a visit may be written as a revisit of `original`. Replay tools find the original by URL

@@ -9,7 +9,9 @@
 
 #include "archive/sha1.h"
 #include "archive/stored_head.h"
+#include "env/faulty_file_system.h"
 #include "env/random.h"
+#include "env/spool_testing.h"
 #include "web/http_head.h"
 
 namespace meguri::archive {
@@ -127,12 +129,13 @@ TEST(RecordMaker, WritesResponseAndRequest) {
   const Exchange exchange{.visit = facts(),
                           .request_head = kRequest,
                           .head = head,
-                          .body = "hello",
-                          .payload_digest = maker.digest_of("hello"),
+                          .body = std::string("hello"),
+                          .payload_digest = Sha1().of("hello"),
                           .truncation = Truncation::kTime,
                           .protocol = "h2"};
-  const MadeRecords made = maker.response(exchange, {.first = id_of(1), .request = id_of(2)});
-  EXPECT_EQ(made.bytes,
+  const auto made = maker.response(exchange, {.first = id_of(1), .request = id_of(2)});
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->bytes.memory(),
             "WARC/1.1\r\n"
             "WARC-Type: response\r\n"
             "WARC-Record-ID: <urn:uuid:01010101-0101-0101-0101-010101010101>\r\n"
@@ -170,8 +173,44 @@ TEST(RecordMaker, WritesResponseAndRequest) {
             "\r\n"
             "\r\n"
             "\r\n");
-  EXPECT_EQ(made.first_bytes, made.bytes.find("WARC/1.1", 1));
-  EXPECT_EQ(made.first_id, id_of(1));
+  EXPECT_EQ(made->first_bytes, made->bytes.memory().find("WARC/1.1", 1));
+  EXPECT_EQ(made->first_id, id_of(1));
+}
+
+TEST(RecordMaker, WritesTheSameFromDisk) {
+  env::FaultyFileSystem fs;
+  const auto spool = env::disk_spool(fs);
+  RecordMaker maker({.compression = WarcCompression::kNone}, spool.get());
+  const web::HttpHead head = head_of("HTTP/1.1 200 OK\r\n\r\n");
+  const std::string body(600'000, 'b');
+  Exchange exchange{.visit = facts(),
+                    .request_head = kRequest,
+                    .head = head,
+                    .body = body,
+                    .payload_digest = Sha1().of(body),
+                    .protocol = {}};
+  const VisitIds ids{.first = id_of(1), .request = id_of(2)};
+  const auto from_memory = maker.response(exchange, ids);
+  exchange.body = env::spooled(*spool, body);
+  const auto from_disk = maker.response(exchange, ids);
+  ASSERT_TRUE(from_memory && from_disk);
+  EXPECT_TRUE(from_disk->bytes.is_on_disk());
+  EXPECT_EQ(from_disk->first_bytes, from_memory->first_bytes);
+  EXPECT_TRUE(env::text_of(from_disk->bytes) == env::text_of(from_memory->bytes));
+
+  // Whatever fails, what comes later is as it should be.
+  for (std::uint64_t read = 0; read < 6; ++read) {
+    fs.fail_read_after(read, base::ErrorCode::kIo);
+    EXPECT_FALSE(maker.response(exchange, ids)) << read;
+  }
+  for (std::uint64_t change = 0; change < 5; ++change) {
+    fs.fail_change_after(change, base::ErrorCode::kNoSpace);
+    EXPECT_FALSE(maker.response(exchange, ids)) << change;
+  }
+  EXPECT_EQ(maker.digest_of(exchange.body), exchange.payload_digest);
+  const auto again = maker.response(exchange, ids);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(env::text_of(again->bytes) == env::text_of(from_memory->bytes));
 }
 
 class Revisit : public ::testing::Test {
@@ -180,7 +219,7 @@ class Revisit : public ::testing::Test {
   Original original_{.id = id_of(9),
                      .target_uri = "http://example.com/a",
                      .date = date - base::Duration::days(1),
-                     .payload_digest = maker_.digest_of("hello")};
+                     .payload_digest = Sha1().of("hello")};
 };
 
 TEST_F(Revisit, OfAnIdenticalPayloadIsItsHeadAlone) {
@@ -188,12 +227,12 @@ TEST_F(Revisit, OfAnIdenticalPayloadIsItsHeadAlone) {
   const Exchange exchange{.visit = facts(),
                           .request_head = {},
                           .head = head,
-                          .body = "hello",
+                          .body = std::string("hello"),
                           .payload_digest = original_.payload_digest,
                           .protocol = {}};
   const MadeRecords made = maker_.revisit(exchange, original_, RevisitKind::kIdenticalPayload,
                                           {.first = id_of(1), .request = {}});
-  EXPECT_EQ(made.bytes,
+  EXPECT_EQ(made.bytes.memory(),
             "WARC/1.1\r\n"
             "WARC-Type: revisit\r\n"
             "WARC-Record-ID: <urn:uuid:01010101-0101-0101-0101-010101010101>\r\n"
@@ -222,22 +261,25 @@ TEST_F(Revisit, OfAnIdenticalPayloadIsItsHeadAlone) {
 }
 
 TEST_F(Revisit, OfA304HasTheDigestOfTheVersionItConfirms) {
-  const web::HttpHead head = head_of("HTTP/1.1 304 Not Modified\r\nContent-Length: 70\r\n\r\n");
+  const web::HttpHead head =
+      head_of("HTTP/1.1 304 Not Modified\r\nContent-Length: 70\r\nETag: \"x\"\r\n\r\n");
   const Exchange exchange{.visit = facts(),
                           .request_head = kRequest,
                           .head = head,
                           .body = {},
-                          .payload_digest = maker_.digest_of(""),
+                          .payload_digest = Sha1().of(""),
                           .protocol = {}};
   const std::string bytes =
-      maker_.revisit(exchange, original_, RevisitKind::kServerNotModified, {}).bytes;
+      env::text_of(maker_.revisit(exchange, original_, RevisitKind::kServerNotModified, {}).bytes);
   EXPECT_NE(bytes.find("/revisit/server-not-modified\r\n"), std::string::npos);
   EXPECT_NE(bytes.find("WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"),
             std::string::npos);
-  EXPECT_EQ(bytes.find("3I42H3S6"), std::string::npos);
+  EXPECT_EQ(bytes.find("Payload-Digest: sha1:3I42H3S6"), std::string::npos);
   EXPECT_EQ(bytes.find("WARC-Truncated"), std::string::npos);
-  EXPECT_NE(bytes.find("\r\n\r\nHTTP/1.1 304 Not Modified\r\nContent-Length: 70\r\n\r\n\r\n\r\n"),
-            std::string::npos);
+  // Its head would be replayed in place of the original's.
+  EXPECT_NE(bytes.find("WARC-Etag: \"x\"\r\n"), std::string::npos);
+  EXPECT_NE(bytes.find("Content-Length: 0\r\n\r\n\r\n\r\n"), std::string::npos);
+  EXPECT_EQ(bytes.find("HTTP/1.1 304"), std::string::npos);
 }
 
 TEST_F(Revisit, NeverRefersToItselfOrToNothing) {
@@ -245,7 +287,7 @@ TEST_F(Revisit, NeverRefersToItselfOrToNothing) {
   Exchange exchange{.visit = facts(),
                     .request_head = {},
                     .head = head,
-                    .body = "hello",
+                    .body = std::string("hello"),
                     .payload_digest = original_.payload_digest,
                     .protocol = {}};
   EXPECT_TRUE(may_refer(exchange, original_, RevisitKind::kIdenticalPayload));
@@ -265,7 +307,7 @@ TEST(RecordMaker, WritesAFailedFetchAsMetadata) {
   visit.purpose = "robots";
   const MadeRecords made =
       maker.failure({.visit = visit, .reason = "dns_timeout", .detail = "no\r\nanswer"}, id_of(3));
-  EXPECT_EQ(made.bytes,
+  EXPECT_EQ(made.bytes.memory(),
             "WARC/1.1\r\n"
             "WARC-Type: metadata\r\n"
             "WARC-Record-ID: <urn:uuid:03030303-0303-0303-0303-030303030303>\r\n"
@@ -326,7 +368,7 @@ TEST(RecordMaker, LetsNoValueAddALine) {
   visit.via = "http://a/\n";
   visit.purpose = "a\r\nb";
   const std::string bytes =
-      maker.failure({.visit = visit, .reason = "r\n", .detail = {}}, {}).bytes;
+      env::text_of(maker.failure({.visit = visit, .reason = "r\n", .detail = {}}, {}).bytes);
   EXPECT_NE(bytes.find("WARC-Target-URI: http://example.com/%0D%0AX:%20y%C3%A9%20z\r\n"),
             std::string::npos);
   EXPECT_NE(bytes.find("X-Meguri-Via: http://a/%0A\r\n"), std::string::npos);

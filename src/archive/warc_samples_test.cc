@@ -82,11 +82,11 @@ class SampleWriter {
     const Exchange exchange{.visit = facts(url),
                             .request_head = kRequest,
                             .head = parsed.head,
-                            .body = body,
-                            .payload_digest = maker_.digest_of(body),
+                            .body = std::string(body),
+                            .payload_digest = Sha1().of(body),
                             .truncation = truncation,
                             .protocol = protocol};
-    const MadeRecords made = maker_.response(exchange, VisitIds::draw(random_));
+    const MadeRecords made = maker_.response(exchange, VisitIds::draw(random_)).value();
     if (!original_) {
       original_ = {.id = made.first_id,
                    .target_uri = "http://example.com/",
@@ -101,8 +101,8 @@ class SampleWriter {
     const Exchange exchange{.visit = facts("http://example.com/"),
                             .request_head = kRequest,
                             .head = parsed.head,
-                            .body = body,
-                            .payload_digest = maker_.digest_of(body),
+                            .body = std::string(body),
+                            .payload_digest = Sha1().of(body),
                             .protocol = {}};
     append(maker_.revisit(exchange, *original_, kind, VisitIds::draw(random_)));
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <new>
 
 namespace meguri::base {
@@ -46,5 +47,15 @@ struct HugePageAllocator {
   static constexpr std::align_val_t kAlignment{
       std::max<std::size_t>(alignof(T), __STDCPP_DEFAULT_NEW_ALIGNMENT__)};
 };
+
+// An array of bytes in such memory, which are not set.
+struct HugeDelete {
+  std::size_t count = 0;
+  void operator()(char* memory) const { HugePageAllocator<char>().deallocate(memory, count); }
+};
+using HugeBytes = std::unique_ptr<char[], HugeDelete>;
+inline HugeBytes make_huge_bytes(std::size_t count) {
+  return HugeBytes(HugePageAllocator<char>().allocate(count), HugeDelete{count});
+}
 
 }  // namespace meguri::base

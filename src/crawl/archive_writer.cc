@@ -108,7 +108,7 @@ void ArchiveWriter::on_finding(Finding&& finding) {
 }
 
 base::Status ArchiveWriter::append(Finding& finding) {
-  const std::string& bytes = finding.records.bytes;
+  const env::SpooledBytes& bytes = finding.records.bytes;
   ASSIGN_OR_RETURN(WarcPosition begin, writer_->append(bytes));
   finding.note.warc_file = std::move(begin.file);
   finding.note.warc_offset = begin.offset;

@@ -36,20 +36,22 @@ Finding finding_of(archive::RecordMaker& maker, std::uint64_t number) {
   const std::string body = fmt::format("page {}", number);
   env::Random random(number);
   Finding finding;
-  finding.records = maker.response({.visit = {.target_uri = url,
-                                              .date = base::Instant::from_ms(1'767'225'600'000),
-                                              .fetch_time = {},
-                                              .ip_address = {},
-                                              .via = {},
-                                              .depth = 0,
-                                              .purpose = {}},
-                                    .request_head = {},
-                                    .head = head,
-                                    .body = body,
-                                    .payload_digest = maker.digest_of(body),
-                                    .truncation = archive::Truncation::kNone,
-                                    .protocol = {}},
-                                   archive::VisitIds::draw(random));
+  finding.records = maker
+                        .response({.visit = {.target_uri = url,
+                                             .date = base::Instant::from_ms(1'767'225'600'000),
+                                             .fetch_time = {},
+                                             .ip_address = {},
+                                             .via = {},
+                                             .depth = 0,
+                                             .purpose = {}},
+                                   .request_head = {},
+                                   .head = head,
+                                   .body = body,
+                                   .payload_digest = archive::Sha1().of(body),
+                                   .truncation = archive::Truncation::kNone,
+                                   .protocol = {}},
+                                  archive::VisitIds::draw(random))
+                        .value();
   finding.host.host = fmt::format("{}", number);
   if (number % kRobotsEvery == kRobotsEvery - 1) {
     finding.host.purpose = Purpose::kRobots;

@@ -260,6 +260,7 @@ void Control::on_registry(RegistryAnswer&& answer) {
         row->pages.pages += pages.pages;
         row->pages.waiting += pages.waiting;
         row->pages.out += pages.out;
+        row->pages.hints = revisit::joined(row->pages.hints, pages.hints);
       }
     }
   }

@@ -20,6 +20,7 @@
 #include "crawl/page_record.h"
 #include "crawl/pause_state.h"
 #include "crawl/url_rules.h"
+#include "revisit/hints.h"
 
 namespace meguri::crawl {
 
@@ -49,7 +50,10 @@ struct HostPages {
   std::string host = {};
   std::uint64_t pages = 0;
   std::uint64_t waiting = 0;
-  std::uint64_t out = 0;
+  std::uint64_t out = 0;        // under way, of those that were never done
+  std::uint64_t due_again = 0;  // done, due again and in memory, or under way
+  double load = 0;              // visits a day that they ask for
+  revisit::HintRecord hints = {};
 
   std::uint64_t done() const { return pages - waiting - out; }
 };
@@ -93,11 +97,14 @@ struct HostFacts {
   AddressState address_state = AddressState::kUnknown;
   std::string address;                               // of kFound
   std::uint32_t crawl_delay_ms = 0;                  // 0: it asks for none
+  base::Duration download;                           // of one answer, as of late
+  HostPace pace;                                     // with what its pages ask for
   base::Instant last_access;                         // its end; zero: none
   std::uint32_t errors = 0;                          // visits in a row that were not answered
   RobotsStanding robots = RobotsStanding::kUnknown;  // of its least known site
   std::uint64_t waiting_for_address = 0;             // pages
   std::uint64_t waiting_for_robots = 0;
+  std::string alias_of;  // the host whose pages its pages are; empty: it is no alias
 };
 
 // The site of a URL, and what its robots.txt says of that URL.

@@ -16,10 +16,11 @@ constexpr std::string_view kPrefix = "crawl-";
 constexpr std::string_view kSuffix = ".jsonl";
 constexpr std::size_t kTimeDigits = 14;
 
-std::string growing_in(const std::string& dir) { return dir + "/crawl.jsonl"; }
+}  // namespace
 
-// The number of a closed file; nullopt for what is called otherwise.
-std::optional<std::uint64_t> serial_of(std::string_view name) {
+std::string growing_log(const std::string& dir) { return dir + "/crawl.jsonl"; }
+
+std::optional<std::uint64_t> closed_log_serial(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   name.remove_suffix(kSuffix.size());
@@ -27,8 +28,6 @@ std::optional<std::uint64_t> serial_of(std::string_view name) {
   if (!web::parse_decimal(name.substr(0, kTimeDigits))) return std::nullopt;
   return web::parse_decimal(name.substr(kTimeDigits + 1));
 }
-
-}  // namespace
 
 std::string CrawlLogMark::encode() const { return fmt::format("{} {}", serial, offset); }
 
@@ -45,11 +44,11 @@ base::Result<CrawlLogMark> CrawlLogFile::end_of(env::FileSystem& fs, const std::
   CrawlLogMark end;
   ASSIGN_OR_RETURN(const auto names, fs.list(dir));
   for (const std::string& name : names) {
-    if (const auto serial = serial_of(name)) end.serial = std::max(end.serial, *serial + 1);
+    if (const auto serial = closed_log_serial(name)) end.serial = std::max(end.serial, *serial + 1);
   }
-  ASSIGN_OR_RETURN(const bool exists, fs.exists(growing_in(dir)));
+  ASSIGN_OR_RETURN(const bool exists, fs.exists(growing_log(dir)));
   if (!exists) return end;
-  ASSIGN_OR_RETURN(end.offset, fs.size(growing_in(dir)));
+  ASSIGN_OR_RETURN(end.offset, fs.size(growing_log(dir)));
   return end;
 }
 
@@ -72,11 +71,11 @@ base::Result<std::unique_ptr<CrawlLogFile>> CrawlLogFile::open(env::FileSystem& 
 base::Status CrawlLogFile::bring_back() {
   ASSIGN_OR_RETURN(const auto names, fs_.list(options_.dir));
   for (const std::string& name : names) {
-    const auto serial = serial_of(name);
+    const auto serial = closed_log_serial(name);
     if (!serial || *serial < end_.serial) continue;
     const std::string path = fmt::format("{}/{}", options_.dir, name);
     if (*serial == end_.serial) {
-      RETURN_IF_ERROR(fs_.rename(path, growing_in(options_.dir)));
+      RETURN_IF_ERROR(fs_.rename(path, growing_log(options_.dir)));
     } else {
       RETURN_IF_ERROR(fs_.remove(path));
     }
@@ -86,7 +85,7 @@ base::Status CrawlLogFile::bring_back() {
 }
 
 base::Status CrawlLogFile::cut() {
-  const std::string path = growing_in(options_.dir);
+  const std::string path = growing_log(options_.dir);
   ASSIGN_OR_RETURN(const bool exists, fs_.exists(path));
   std::uint64_t size = 0;
   if (exists) {
@@ -102,7 +101,7 @@ base::Status CrawlLogFile::cut() {
 }
 
 base::Status CrawlLogFile::open_file() {
-  ASSIGN_OR_RETURN(file_, fs_.open_append(growing_in(options_.dir)));
+  ASSIGN_OR_RETURN(file_, fs_.open_append(growing_log(options_.dir)));
   name_unsynced_ = true;
   return {};
 }
@@ -130,7 +129,7 @@ base::Status CrawlLogFile::close_file() {
   file_.reset();
   const std::string name =
       fmt::format("{}{}-{:05}{}", kPrefix, clock_.utc().to_digits(), end_.serial, kSuffix);
-  RETURN_IF_ERROR(fs_.rename(growing_in(options_.dir), options_.dir + "/" + name));
+  RETURN_IF_ERROR(fs_.rename(growing_log(options_.dir), options_.dir + "/" + name));
   RETURN_IF_ERROR(fs_.sync_dir(options_.dir));
   end_ = {.serial = end_.serial + 1, .offset = 0};
   return {};

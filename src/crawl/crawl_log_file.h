@@ -27,6 +27,11 @@ struct CrawlLogMark {
   friend bool operator==(const CrawlLogMark&, const CrawlLogMark&) = default;
 };
 
+// The file that grows, in the folder of a log.
+std::string growing_log(const std::string& dir);
+// The number of a file that is closed, by its name; nullopt: it is called otherwise.
+std::optional<std::uint64_t> closed_log_serial(std::string_view name);
+
 // The file that grows is always "crawl.jsonl", so that `tail -F` follows it. One that is full gets
 // a name of its own, "crawl-YYYYMMDDhhmmss-NNNNN.jsonl", by the time when it was closed and its
 // number. Closed files are never touched again, and nobody minds when they are taken away.

@@ -58,6 +58,7 @@ void append_line(const VisitNote& note, std::string* out) {
   add_number("bytes", note.bytes, out);
   add_number("ms", static_cast<std::uint64_t>(std::max<std::int64_t>(note.duration.ms(), 0)), out);
   if (is_page) add_number("links", note.links, out);
+  if (note.foreign_links > 0) add_number("foreign_links", note.foreign_links, out);
   add_text("host", note.host, out);
   if (note.address) add_text("address", note.address->to_string(), out);
   if (is_page) add_way(note.offer, note.depth, note.via, out);

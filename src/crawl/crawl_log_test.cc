@@ -148,20 +148,22 @@ Finding finding_of(archive::RecordMaker& maker, std::uint64_t number) {
   const auto head = web::HttpHead::make_response(200, "OK");
   env::Random random(number);
   Finding finding;
-  finding.records = maker.response({.visit = {.target_uri = url,
-                                              .date = kDate,
-                                              .fetch_time = {},
-                                              .ip_address = {},
-                                              .via = {},
-                                              .depth = 0,
-                                              .purpose = {}},
-                                    .request_head = {},
-                                    .head = head,
-                                    .body = url,
-                                    .payload_digest = maker.digest_of(url),
-                                    .truncation = archive::Truncation::kNone,
-                                    .protocol = {}},
-                                   archive::VisitIds::draw(random));
+  finding.records = maker
+                        .response({.visit = {.target_uri = url,
+                                             .date = kDate,
+                                             .fetch_time = {},
+                                             .ip_address = {},
+                                             .via = {},
+                                             .depth = 0,
+                                             .purpose = {}},
+                                   .request_head = {},
+                                   .head = head,
+                                   .body = url,
+                                   .payload_digest = archive::Sha1().of(url),
+                                   .truncation = archive::Truncation::kNone,
+                                   .protocol = {}},
+                                  archive::VisitIds::draw(random))
+                        .value();
   finding.host.host = fmt::format("{}", number);
   finding.note.url = url;
   return finding;

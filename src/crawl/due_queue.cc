@@ -22,27 +22,33 @@ void DueQueue::push(Index host, std::size_t lane, const base::Id& id) {
   const Index page = pages_.make();
   pages_[page].id = id;
   hosts_[host].lanes[lane].push_back(pages_, page);
-  ++hosts_[host].waiting;
+  ++hosts_[host].waiting[lane == kKnownLane];
   enlist(host);
 }
 
 std::optional<DueQueue::Due> DueQueue::pop() {
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    std::deque<Index>& ring = rings_[lane];
-    while (!ring.empty()) {
-      const Index index = ring.front();
-      ring.pop_front();
-      Host& host = hosts_[index];
-      host.in_ring[lane] = false;
-      if (!may_leave(host)) continue;
-      const Index page = host.lanes[lane].pop_front(pages_);
-      const Due due{pages_[page].id, index};
-      pages_.free(page);
-      --host.waiting;
-      ++host.out;
-      enlist(index);
-      return due;
-    }
+  std::optional<Due> due;
+  if (is_known_next_) due = pop_from(kKnownLane);
+  for (std::size_t lane = 0; lane < kLanes && !due; ++lane) due = pop_from(lane);
+  return due;
+}
+
+std::optional<DueQueue::Due> DueQueue::pop_from(std::size_t lane) {
+  std::deque<Index>& ring = rings_[lane];
+  while (!ring.empty()) {
+    const Index index = ring.front();
+    ring.pop_front();
+    Host& host = hosts_[index];
+    host.in_ring[lane] = false;
+    if (!may_leave(host)) continue;
+    const Index page = host.lanes[lane].pop_front(pages_);
+    const Due due{pages_[page].id, index};
+    pages_.free(page);
+    --host.waiting[lane == kKnownLane];
+    ++host.out;
+    enlist(index);
+    is_known_next_ = lane != kKnownLane;
+    return due;
   }
   return std::nullopt;
 }

@@ -68,6 +68,7 @@ TEST(DueQueue, AgreesWithItsModel) {
     DueQueue queue(kOutMax);
     std::map<std::pair<std::size_t, Index>, std::deque<std::uint64_t>> model;
     std::uint64_t number = 0;
+    bool was_new = false;  // what left last
     for (int step = 0; step < 3000; ++step) {
       const Index host = queue.host(random.below(kHosts) * 1000);
       const std::uint64_t what = random.below(8);
@@ -77,13 +78,18 @@ TEST(DueQueue, AgreesWithItsModel) {
         model[{lane, host}].push_back(number++);
       } else if (what < 6) {
         std::optional<std::size_t> first;  // lane with work that may leave
+        bool has_known = false;
         for (const auto& [place, pages] : model) {
           const bool may = !queue.rests(place.second) && queue.out_of(place.second) < kOutMax;
-          if (may && !pages.empty() && !first) first = place.first;
+          if (!may || pages.empty()) continue;
+          if (!first) first = place.first;
+          has_known |= place.first == DueQueue::kKnownLane;
         }
+        if (has_known && was_new) first = DueQueue::kKnownLane;
         const auto due = queue.pop();
         ASSERT_EQ(due.has_value(), first.has_value());
         if (!due) continue;
+        was_new = first != DueQueue::kKnownLane;
         auto& pages = model.at({*first, due->host});
         ASSERT_FALSE(pages.empty());
         EXPECT_EQ(due->id.high, pages.front());

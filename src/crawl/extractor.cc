@@ -1,17 +1,21 @@
 #include "crawl/extractor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "crawl/fetcher.h"
+#include "crawl/host_pair.h"
 #include "crawl/link_offers.h"
+#include "crawl/plain_body.h"
 #include "crawl/retry_policy.h"
-#include "web/content_decoder.h"
 #include "web/content_type.h"
+#include "web/http_date.h"
+#include "web/http_fields.h"
 #include "web/redirect.h"
-#include "web/xml_reader.h"
 
 namespace meguri::crawl {
 
@@ -68,43 +72,17 @@ Report report_of(const Answer& answer, const HostNews& news, VisitOutcome outcom
           .date = answer.fetched.times.started_utc,
           .version = std::nullopt,
           .may_pass = may_pass(news.fetch, news.status),
-          .hold = news.hold};
-}
-
-// The body without its content coding, up to `bytes_max`; of a coding that breaks, what came
-// before. Bodies without coding are not copied.
-struct PlainBody {
-  PlainBody(const ReadAnswer& read, std::uint64_t bytes_max) {
-    const std::string_view body = read.answer.fetched.body;
-    const std::string coding = read.head.fields.combined("Content-Encoding");
-    if (coding.empty()) {
-      text = body.substr(0, bytes_max);
-      return;
-    }
-    decoded = web::decode_content(body, coding, {.output_bytes_max = bytes_max}).bytes;
-    text = decoded;
-  }
-  PlainBody(const PlainBody&) = delete;
-  PlainBody& operator=(const PlainBody&) = delete;
-
-  std::string decoded;
-  std::string_view text;
-};
-
-// What is read of a body. Sitemaps may be longer than pages, and come as any other type.
-std::uint64_t read_bytes_max(const web::HttpHead& head, std::uint64_t html_bytes_max) {
-  const auto type = web::content_type_of(head.fields);
-  const std::string essence = type ? type->essence() : "";
-  const bool is_html = essence == "text/html" || essence == "application/xhtml+xml";
-  return is_html ? html_bytes_max : std::max<std::uint64_t>(html_bytes_max, web::kXmlBytesMax);
+          .hold = news.hold,
+          .host = answer.visit.pace};
 }
 
 }  // namespace
 
-Extractor::Extractor(const CrawlOptions& options) : options_(options) {}
+Extractor::Extractor(const CrawlOptions& options, std::shared_ptr<env::Spool> spool)
+    : options_(options), spool_(std::move(spool)), languages_(options.scope.languages) {}
 
 base::Status Extractor::start() {
-  records_ = std::make_unique<VisitRecords>(options_.warc.records);
+  records_ = std::make_unique<VisitRecords>(options_.warc.records, spool_.get());
   offered_.emplace(options_.offers_remembered);
   return {};
 }
@@ -120,18 +98,26 @@ void Extractor::on_answer(Answer&& answer) {
   const bool is_answered = answer.fetched.outcome == FetchOutcome::kAnswered;
   if (!is_answered || parsed.head.status == 0 || !url) {
     take_failure(answer, parsed.head, finding);
-  } else {
-    const ReadAnswer read{
-        .answer = answer, .head = parsed.head, .digest = records_->digest_of(answer.fetched.body)};
-    finding.note.digest = read.digest;
-    if (answer.visit.purpose == Purpose::kRobots) {
-      take_robots(read, *url, finding);
-    } else {
-      take_page(read, *url, finding);
-    }
+  } else if (const auto taken = take_answer(answer, parsed.head, *url, finding); !taken) {
+    // What was found in it stays: its links are remembered as offered.
+    finding.host.fetch = FetchOutcome::kLocalFailure;
+    finding.host.status = 0;
+    finding.note.error = fmt::format("its body cannot be kept: {}", taken.error().message());
+    finding.note.digest.reset();
+    answer.fetched.error = finding.note.error;
+    take_failure(answer, parsed.head, finding);
   }
   add_finding(finding, finding.note);
   findings.emit(std::move(finding));
+}
+
+base::Status Extractor::take_answer(const Answer& answer, const web::HttpHead& head,
+                                    const web::Url& url, Finding& finding) {
+  ASSIGN_OR_RETURN(const archive::Digest digest, records_->digest_of(answer.fetched.body));
+  const ReadAnswer read{.answer = answer, .head = head, .digest = digest};
+  finding.note.digest = digest;
+  const bool is_robots = answer.visit.purpose == Purpose::kRobots;
+  return is_robots ? take_robots(read, url, finding) : take_page(read, url, finding);
 }
 
 void Extractor::take_failure(const Answer& answer, const web::HttpHead& head, Finding& finding) {
@@ -147,37 +133,57 @@ void Extractor::take_failure(const Answer& answer, const web::HttpHead& head, Fi
   }
 }
 
-void Extractor::take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding) {
-  finding.records = records_->of_answer(read, VisitOutcome::kChanged, random()).records;
-  // Half of the rules are none: what follows may forbid.
+base::Status Extractor::take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding) {
+  ASSIGN_OR_RETURN(VisitRecords::Kept kept,
+                   records_->of_answer(read, VisitOutcome::kChanged, random()));
+  finding.records = std::move(kept.records);
+  // Half of the rules are none: what follows may forbid. Only what is too long is read as far as
+  // the limit.
   const fetch::Truncation truncation = read.answer.fetched.truncation;
-  if (truncation == fetch::Truncation::kDisconnect || truncation == fetch::Truncation::kTime) {
+  if (truncation != fetch::Truncation::kNone && truncation != fetch::Truncation::kLength) {
     finding.host.status = 0;
-    return;
+    return {};
   }
   if (read.head.status >= 200 && read.head.status < 300) {
-    finding.host.robots = PlainBody(read, kRobotsBytesMax).text;
-    finding.candidates = sitemap_offers(finding.host.robots, url, read.answer.visit.page.candidate);
+    ASSIGN_OR_RETURN(const PlainBody body, PlainBody::read(read, kRobotsBytesMax, options_.decode));
+    if (body.is_broken()) {
+      finding.host.status = 0;
+      finding.note.error = body.fault();
+      return {};
+    }
+    finding.host.robots = body.text();
+  }
+  const bool is_none = read.head.status == 404 || read.head.status == 410;
+  if (options_.hints.sitemaps && (is_none || read.head.status / 100 == 2)) {
+    finding.candidates = sitemap_offers(finding.host.robots, url, read.answer.visit.page.candidate,
+                                        options_.hints.well_known);
   }
   const auto location = web::redirect_target(read.head);
-  if (!location) return;
+  if (!location) return {};
   if (const auto target = redirect_of(url, *location)) finding.host.redirect = target->href();
+  return {};
 }
 
-void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& finding) {
+base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& finding) {
   const Candidate& candidate = read.answer.visit.page.candidate;
   const VisitOutcome outcome = outcome_of(read);
   finding.report = report_of(read.answer, finding.host, outcome);
+  finding.report->last_modified =
+      web::last_modified_of(read.head.fields, web::year_of(read.answer.fetched.times.started_utc));
   bool is_stored = true;
+  std::optional<web::TextSketch> sketch;
   if (outcome == VisitOutcome::kChanged) {
-    web::Page page = this->read(read, url);
+    ASSIGN_OR_RETURN(web::Page page, this->read(read, url, finding.note));
+    if (page.sketch.words > 0) sketch = page.sketch;
     is_stored = may_store(page.directives);
-    finding.candidates =
-        offers_of(std::move(page), candidate, options_.obeys_nofollow, &*offered_, clock().ticks());
+    finding.report->is_list = is_list(page);
+    if (finding.report->is_list) sketch = list_sketch(page, read.answer.fetched.times.started_utc);
+    finding.candidates = offers_of_page(std::move(page), read, url, finding.note);
     // Cut again at the same place it would be kUnchanged: that is how the server sends it.
     finding.report->may_pass = read.answer.fetched.truncation == fetch::Truncation::kDisconnect;
   } else if (outcome == VisitOutcome::kRedirected) {
     const auto target = redirect_of(url, *web::redirect_target(read.head));
+    if (target) finding.report->target = base::hash64(target->href());
     auto offer = target ? redirect_offer(*target, candidate) : std::nullopt;
     if (offer) finding.candidates.push_back(*std::move(offer));
   }
@@ -185,14 +191,48 @@ void Extractor::take_page(const ReadAnswer& read, const web::Url& url, Finding& 
   if (!is_stored) {
     finding.records =
         records_->of_failure(read.answer, "noarchive", "the page asks not to be kept", random());
-    return;
+    return {};
   }
-  VisitRecords::Kept kept = records_->of_answer(read, outcome, random());
+  ASSIGN_OR_RETURN(VisitRecords::Kept kept, records_->of_answer(read, outcome, random()));
   const StoredPayload own{.url = candidate.url,
                           .record = kept.records.first_id,
                           .date = read.answer.fetched.times.started_utc};
   finding.report->version = version_of(read, outcome, kept.original.value_or(own));
+  if (outcome == VisitOutcome::kChanged) note_change(read.prior(), sketch, *finding.report);
   finding.records = std::move(kept.records);
+  if (options_.finds_aliases()) {
+    finding.host.sample = sample_of(candidate, *finding.report, read.answer.fetched);
+  }
+  return {};
+}
+
+OfferRules Extractor::offer_rules(const ReadAnswer& read) const {
+  OfferRules rules{.obeys_nofollow = options_.obeys_nofollow,
+                   .follows_feeds = options_.hints.feeds,
+                   .fetched = read.answer.fetched.times.started_utc};
+  if (read.prior()) rules.fetched_before = read.prior()->date;
+  return rules;
+}
+
+// A change that does not count is held against what it left as it was: many small ones together may
+// count.
+void Extractor::note_change(const std::optional<PriorVersion>& prior,
+                            const std::optional<web::TextSketch>& sketch, Report& report) const {
+  const bool is_comparable = prior && prior->sketch && sketch;
+  report.counts =
+      !is_comparable || web::change_counts(*prior->sketch, *sketch, options_.revisit.counts_from);
+  if (report.version) report.version->sketch = report.counts ? sketch : prior->sketch;
+}
+
+std::vector<Candidate> Extractor::offers_of_page(web::Page&& page, const ReadAnswer& read,
+                                                 const web::Url& url, VisitNote& note) {
+  const Candidate& from = read.answer.visit.page.candidate;
+  const bool is_foreign = !from.is_seed() && languages_.is_foreign(page, url.host());
+  ForeignPage foreign{.links = options_.scope.foreign};
+  auto offers = offers_of(std::move(page), from, offer_rules(read), &*offered_, clock().ticks(),
+                          is_foreign ? &foreign : nullptr);
+  note.foreign_links = foreign.count;
+  return offers;
 }
 
 bool Extractor::may_store(const web::RobotsDirectives& directives) const {
@@ -200,10 +240,18 @@ bool Extractor::may_store(const web::RobotsDirectives& directives) const {
   return !directives.noindex || options_.stores_noindex;
 }
 
-web::Page Extractor::read(const ReadAnswer& read, const web::Url& url) const {
-  const PlainBody body(read, read_bytes_max(read.head, options_.fetch.html_bytes_max));
-  return web::read_page(body.text,
-                        {.url = &url, .fields = &read.head.fields, .agent = options_.agent});
+base::Result<web::Page> Extractor::read(const ReadAnswer& read, const web::Url& url,
+                                        VisitNote& note) const {
+  ASSIGN_OR_RETURN(const PlainBody body,
+                   PlainBody::read_document(read, options_.fetch.html_bytes_max, options_.decode));
+  if (note.error.empty()) note.error = body.fault();
+  return web::read_page(body.text(),
+                        {.url = &url,
+                         .fields = &read.head.fields,
+                         .agent = options_.agent,
+                         .year_now = web::year_of(read.answer.fetched.times.started_utc),
+                         .links_max = options_.links_max,
+                         .want_text = options_.revisit.is_on || languages_.is_on()});
 }
 
 }  // namespace meguri::crawl

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,9 @@
 
 #include "archive/gzip_writer.h"
 #include "crawl/warc_testing.h"
+#include "env/faulty_file_system.h"
+#include "env/memory_file_system.h"
+#include "env/spool_testing.h"
 #include "flow/testing.h"
 
 namespace meguri::crawl {
@@ -50,10 +54,11 @@ class FindingSink final : public flow::Module {
 };
 
 std::vector<Finding> extract_all(EngineKind kind, const std::vector<Answer>& answers,
-                                 const CrawlOptions& options = {}, std::size_t instances = 1) {
+                                 const CrawlOptions& options = {}, std::size_t instances = 1,
+                                 std::shared_ptr<env::Spool> spool = nullptr) {
   flow::Graph graph;
   auto source = graph.add<AnswerSource>("source", {}, answers);
-  auto extractor = graph.add<Extractor>("extractor", {.instances = instances}, options);
+  auto extractor = graph.add<Extractor>("extractor", {.instances = instances}, options, spool);
   auto sink = graph.add<FindingSink>("sink", {});
   graph.connect(source, &AnswerSource::answers, extractor, &Extractor::answers);
   graph.connect(extractor, &Extractor::findings, sink, &FindingSink::findings);
@@ -134,7 +139,7 @@ TEST(Extractor, StoresAPageAndOffersItsLinks) {
   EXPECT_EQ(records[1].type, "request");
   const PriorVersion expected{.etag = "\"e\"",
                               .last_modified = "then",
-                              .digest = archive::Sha1().of(answer.fetched.body),
+                              .digest = archive::Sha1().of(answer.fetched.body.memory()),
                               .record = finding.records.first_id,
                               .date = kNow};
   EXPECT_EQ(finding.report->version, expected);
@@ -207,6 +212,36 @@ TEST(Extractor, ReadsThroughContentCodings) {
   EXPECT_EQ(finding.candidates.size(), 1U);
   EXPECT_TRUE(read_records(finding.records.bytes)[0].block.ends_with(packed))
       << "stored as it came";
+}
+
+// What is stored is what came, whatever it holds.
+TEST(Extractor, ReadsOfABombWhatTheLimitsAllowAndSaysSo) {
+  std::string bomb;
+  archive::GzipWriter().append_member("<a href=/before>b</a>" + std::string(8'000'000, ' '), {}, {},
+                                      &bomb);
+  CrawlOptions strict;
+  strict.decode.ratio_max = 20;
+  const Answer answer =
+      answer_of(200, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", bomb);
+  const Finding finding = extract(answer, strict);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
+  EXPECT_EQ(finding.note.error, "its content coding was not undone to the end: bomb");
+  ASSERT_EQ(finding.candidates.size(), 1U);
+  EXPECT_EQ(finding.candidates[0].url, "http://example.org/before");
+  EXPECT_EQ(finding.note.digest, archive::Sha1().of(bomb));
+  CrawlOptions loose;
+  loose.decode.ratio_max = 10'000;
+  EXPECT_EQ(extract(answer, loose).note.error, "");
+}
+
+TEST(Extractor, ReadsSoManyLinksAsItMay) {
+  std::string page;
+  for (int i = 0; i < 30; ++i) page += fmt::format("<a href=/{}>x</a>", i);
+  const Answer answer = answer_of(200, "Content-Type: text/html\r\n", page);
+  EXPECT_EQ(extract(answer).candidates.size(), 30U);
+  CrawlOptions options;
+  options.links_max = 7;
+  EXPECT_EQ(extract(answer, options).candidates.size(), 7U);
 }
 
 TEST(Extractor, ConfirmsThePriorVersionByA304) {
@@ -388,8 +423,57 @@ TEST(Extractor, OffersTheSitemapsOfRobotsTxt) {
   EXPECT_EQ(finding.candidates[0].url, "http://cdn.example.net/s.xml");
   EXPECT_EQ(finding.candidates[0].via, "http://example.org/robots.txt");
   EXPECT_EQ(finding.candidates[0].offer, Offer::kSitemap);
-  answer.fetched.response_head = "HTTP/1.1 404 Not Found\r\n\r\n";
-  EXPECT_TRUE(extract(answer).candidates.empty());
+  CrawlOptions options;
+  options.hints.sitemaps = false;
+  EXPECT_TRUE(extract(answer, options).candidates.empty());
+}
+
+TEST(Extractor, OffersTheWellKnownSitemapWhereRobotsTxtNamesNone) {
+  for (const int status : {200, 404, 410}) {
+    const Answer answer = robots_answer(status, "", "User-agent: *\nDisallow: /x\n");
+    const Finding finding = extract(answer);
+    ASSERT_EQ(finding.candidates.size(), 1U) << status;
+    EXPECT_EQ(finding.candidates[0].url, "http://example.org/sitemap.xml");
+    EXPECT_EQ(finding.candidates[0].via, "http://example.org/robots.txt");
+    EXPECT_EQ(finding.candidates[0].offer, Offer::kSitemap);
+    CrawlOptions options;
+    options.hints.well_known = false;
+    EXPECT_TRUE(extract(answer, options).candidates.empty());
+  }
+  for (const int status : {301, 403, 429, 503}) {
+    EXPECT_TRUE(extract(robots_answer(status, "", "")).candidates.empty()) << status;
+  }
+}
+
+std::string sitemap_of(std::string_view lastmod) {
+  return fmt::format(
+      "<urlset><url><loc>http://example.org/a</loc><lastmod>{}</lastmod></url></urlset>", lastmod);
+}
+
+TEST(Extractor, OffersTheEntriesOfSitemapsWithTheirDates) {
+  const Finding finding = extract(answer_of(200, "", sitemap_of("2025-12-30T12:00:00Z")));
+  ASSERT_EQ(finding.candidates.size(), 1U);
+  EXPECT_EQ(finding.candidates[0].modified, kNow - Duration::hours(36));
+  EXPECT_TRUE(finding.report->is_list);
+  EXPECT_FALSE(extract(answer_of(200, "", "<a href=/x>x</a>")).report->is_list);
+}
+
+TEST(Extractor, TakesAListForChangedWhenItSaysSomethingElse) {
+  const auto counts = [](const std::string& before, const std::string& after) {
+    Answer first = answer_of(200, "", before);
+    Answer second = answer_of(200, "", after);
+    second.fetched.times.started_utc = kNow + Duration::hours(1);
+    second.visit.page.prior = extract(first).report->version;
+    const Finding finding = extract(second);
+    EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
+    return finding.report->counts;
+  };
+  const std::string old = sitemap_of("2025-12-30T12:00:00Z");
+  EXPECT_TRUE(counts(old, sitemap_of("2025-12-30T13:00:00Z")));
+  EXPECT_FALSE(counts(old, old + "<!-- made anew -->"));
+  // "Now" at both times.
+  EXPECT_FALSE(
+      counts(sitemap_of(kNow.to_rfc3339()), sitemap_of((kNow + Duration::hours(1)).to_rfc3339())));
 }
 
 TEST(Extractor, TakesARobotsTxtThatWasCutForNoAnswer) {
@@ -399,8 +483,14 @@ TEST(Extractor, TakesARobotsTxtThatWasCutForNoAnswer) {
   EXPECT_EQ(cut.host.status, 0);
   EXPECT_EQ(cut.host.robots, "");
   EXPECT_EQ(read_records(cut.records.bytes)[0].type, "response");
+  answer.fetched.truncation = fetch::Truncation::kUnspecified;  // chunks that cannot be read
+  EXPECT_EQ(extract(answer).host.status, 0);
   answer.fetched.truncation = fetch::Truncation::kLength;  // at the limit of what counts
   EXPECT_EQ(extract(answer).host.status, 200);
+  answer = robots_answer(200, "Content-Encoding: gzip\r\n", "User-agent: *\nDisallow: /\n");
+  const Finding false_coding = extract(answer);
+  EXPECT_EQ(false_coding.host.status, 0);
+  EXPECT_EQ(false_coding.note.error, "its content coding was not undone to the end: corrupt");
 }
 
 TEST(Extractor, SaysWhatMayPass) {
@@ -432,7 +522,6 @@ TEST(Extractor, HandsOnTheTextOfRobotsTxt) {
   archive::GzipWriter().append_member("User-agent: *\nDisallow: /x\n", {}, {}, &packed);
   const Finding finding = extract(robots_answer(200, "Content-Encoding: gzip\r\n", packed));
   EXPECT_FALSE(finding.report);
-  EXPECT_TRUE(finding.candidates.empty());
   EXPECT_EQ(finding.host.purpose, Purpose::kRobots);
   EXPECT_EQ(finding.host.robots, "User-agent: *\nDisallow: /x\n");
   EXPECT_EQ(finding.host.redirect, "");
@@ -454,9 +543,71 @@ TEST(Extractor, SaysWhereRobotsTxtWasRedirectedTo) {
   EXPECT_EQ(finding.host.redirect, "https://example.org/robots.txt");
 }
 
+// As extract(), with a spool.
+Finding extract_with(const std::shared_ptr<env::Spool>& spool, const Answer& answer) {
+  auto findings = extract_all(EngineKind::kSimulation, {answer}, {}, 1, spool);
+  EXPECT_EQ(findings.size(), 1U);
+  return findings.empty() ? Finding() : std::move(findings.front());
+}
+
+TEST(Extractor, FindsTheSameInABodyOnDisk) {
+  env::MemoryFileSystem fs;
+  const std::shared_ptr<env::Spool> spool = env::disk_spool(fs);
+  std::string body = "<a href=/first>";
+  while (body.size() < 900'000) body += "some words and some more ";
+  body += "<a href=/last>";
+  Answer answer = answer_of(200, "Content-Type: text/html\r\n", body);
+  const Finding memory = extract(answer);
+  answer.fetched.body = env::spooled(*spool, body);
+  const Finding disk = extract_with(spool, answer);
+  EXPECT_EQ(disk.report->version, memory.report->version);
+  EXPECT_EQ(disk.candidates, memory.candidates);
+  EXPECT_EQ(disk.candidates.size(), 2U);
+  EXPECT_EQ(disk.note.digest, memory.note.digest);
+  EXPECT_EQ(disk.note.bytes, memory.note.bytes);
+  const auto records = read_records(disk.records.bytes);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].type, "response");
+  EXPECT_TRUE(records[0].block == read_records(memory.records.bytes)[0].block);
+}
+
+TEST(Extractor, MakesOurFailureOfADiskThatFails) {
+  env::FaultyFileSystem fs;
+  env::FaultyFileSystem reads;  // both outlive the answer
+  const std::shared_ptr<env::Spool> spool = env::disk_spool(fs);
+  Answer answer = answer_of(200, "Content-Type: text/html\r\n", "");
+  answer.fetched.body = env::spooled(*spool, "<a href=/next>");
+  fs.fail_changes_from(0, base::ErrorCode::kNoSpace);  // nothing can be written: no records
+  const auto check = [](const Finding& finding) {
+    ASSERT_TRUE(finding.report);
+    EXPECT_EQ(finding.report->outcome, VisitOutcome::kError);
+    EXPECT_EQ(finding.report->fetch, FetchOutcome::kLocalFailure);
+    EXPECT_TRUE(finding.report->may_pass);
+    EXPECT_FALSE(finding.report->version);
+    EXPECT_EQ(finding.host.status, 0);
+    EXPECT_EQ(finding.note.fetch, FetchOutcome::kLocalFailure);
+    EXPECT_FALSE(finding.note.digest);
+    EXPECT_TRUE(finding.note.error.starts_with("its body cannot be kept: ")) << finding.note.error;
+    const auto records = read_records(finding.records.bytes);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].type, "metadata");
+    EXPECT_TRUE(records[0].block.contains("reason: local_failure\r\n")) << records[0].block;
+  };
+  check(extract_with(spool, answer));
+
+  const std::shared_ptr<env::Spool> other = env::disk_spool(reads);
+  answer.fetched.body = env::spooled(*other, "<a href=/next>");
+  for (std::uint64_t read = 0; read < 4; ++read) {
+    reads.fail_read_after(read, base::ErrorCode::kIo);
+    SCOPED_TRACE(read);
+    check(extract_with(other, answer));
+  }
+}
+
 TEST(Extractor, MakesEqualFindingsOfEqualSeeds) {
   const Answer answer = answer_of(200, "Content-Type: text/html\r\n", "x");
-  EXPECT_EQ(extract(answer).records.bytes, extract(answer).records.bytes);
+  EXPECT_EQ(env::text_of(extract(answer).records.bytes),
+            env::text_of(extract(answer).records.bytes));
 }
 
 TEST(ExtractorThreads, FindsSomethingInEveryAnswerOnce) {

@@ -156,12 +156,15 @@ void Fetcher::poll(base::Duration wait) {
   begin_waiting();
 }
 
+// Other visits of the host that wait at the Scheduler are let go after crawl_delay_max at the
+// latest, and sent back at their last look: they would hold their credits for as long as a host
+// that asks for years likes.
 void Fetcher::end(Visit&& visit, fetch::Fetched&& fetched) {
   ends.emit({.host = visit.host,
              .server = server_key_of(visit.address.address),
              .duration = fetched.times.finished - fetched.times.started,
              .happened = has_happened(fetched),
-             .hold = hold_of(fetched)});
+             .hold = std::min(hold_of(fetched), options_.crawl_delay_max)});
   answers.emit({.visit = std::move(visit), .fetched = std::move(fetched)});
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "crawl/host_facts.h"
+#include "crawl/host_wait.h"
 #include "crawl/retry_policy.h"
 #include "crawl/scheduler.h"
 #include "crawl/server_key.h"
@@ -38,6 +39,7 @@ std::string_view target_of(const web::Url& url) {
 }
 
 Priority priority_of(const Candidate& candidate) {
+  if (candidate.is_last) return Priority::kOther;
   if (candidate.offer == Offer::kSeed || candidate.depth <= 1) return Priority::kShallow;
   return candidate.offer == Offer::kEmbed ? Priority::kEmbed : Priority::kOther;
 }
@@ -65,6 +67,9 @@ HostCounts HostDirectory::counts() const {
   for (std::size_t i = 0; i < kRefusals; ++i) {
     counts.refused[i] = counters_.refused[i].load(std::memory_order_relaxed);
   }
+  counts.aliases.aliases = counters_.aliases.load(std::memory_order_relaxed);
+  counts.aliases.compared = counters_.compared.load(std::memory_order_relaxed);
+  counts.aliases.parted = counters_.parted.load(std::memory_order_relaxed);
   return counts;
 }
 
@@ -75,9 +80,13 @@ base::Status HostDirectory::start() {
   if (exclusions_) RETURN_IF_ERROR(exclusions_->open(files()));
   started_ = clock().ticks();
   started_utc_ = clock().utc();
+  for (const std::string& seed : options_.seeds) {
+    if (const auto url = url_of(seed)) aliases_.add_seed(url->host());
+  }
   if (state_dir().empty()) return {};
   const auto load = [this](std::string_view key, std::optional<std::string_view> value) {
-    return table_.load(key, value, options_.agent);
+    if (aliases_.load(key, value)) return base::Status();
+    return table_.load(key, value, robots_reader_);
   };
   ASSIGN_OR_RETURN(store_, DurableLog::open(files(), state_dir() + "/" + name(), restored_, load));
   return {};
@@ -95,10 +104,13 @@ void HostDirectory::admit(DuePage&& page) {
   const std::optional<web::Url> url = url_of(page.candidate.url);
   if (!url) return refuse(page, Refusal::kUnresolved);
   if (is_excluded(*url)) return refuse(page, Refusal::kExcluded);
+  if (page.candidate.is_seed()) aliases_.add_seed(url->host());
+  if (!aliases_.may_visit(*url, clock().utc())) return refuse_alias(page, *url);
   const SiteIndex index = table_.site_of(*url, port_of(*url));
   SiteRecord& site = table_.site(index);
   HostRecord& host = table_.host(site.host);
   if (page.host_pages > 0) host.pages = page.host_pages;
+  take_load(host, page.host_load);
   if (host.policy->is_skipped) return refuse(page, Refusal::kSkipped);
   if (is_forbidden_behind_proxy(host)) return refuse(page, Refusal::kForbidden);
   if (const auto pause = pause_of(host, options_, clock().utc())) {
@@ -146,6 +158,30 @@ void HostDirectory::refuse(const DuePage& page, Refusal reason, base::Duration w
   refused.emit({.id = page.id, .reason = reason, .wait = wait});
 }
 
+// The page that it is may not be known yet.
+void HostDirectory::refuse_alias(const DuePage& page, const web::Url& url) {
+  Candidate candidate = page.candidate;
+  candidate.url = url_on(aliases_.kept_of(url.host()), url);
+  if (candidate.offer == Offer::kSeed) candidate.offer = Offer::kLink;
+  offers.emit(std::move(candidate));
+  refuse(page, Refusal::kAlias, options_.aliases.check_every);
+}
+
+void HostDirectory::take_sample(const HostNews& item) {
+  const std::optional<web::Url> url = url_of(item.url);
+  if (!url) return;
+  const auto look = [this](std::string_view name) -> std::optional<HostAliases::Host> {
+    const HostRecord* host = table_.find(name);
+    if (host == nullptr) return std::nullopt;
+    const bool has_server = host->address_state == AddressState::kFound;
+    return HostAliases::Host{.pages = host->pages,
+                             .server = has_server ? server_key_of(host->address) : 0};
+  };
+  HostAliases::Outcome outcome = aliases_.take(*url, *item.sample, look, clock().utc());
+  for (AliasChange& change : outcome.changes) aliases.emit(std::move(change));
+  for (Candidate& offer : outcome.offers) offers.emit(std::move(offer));
+}
+
 bool HostDirectory::is_excluded(const web::Url& url) const {
   return exclusions_ && exclusions_->list()->excludes(url);
 }
@@ -165,27 +201,36 @@ void HostDirectory::send(Visit&& visit, HostRecord& host) {
   visit.host = host.hash;
   visit.address.address = host.policy->proxy.empty() ? host.address : stand_in_of(host.hash);
   visit.not_before = not_before(host);
-  const HostWait wait = wait_of(host);
+  const HostWait wait = wait_of(host, options_);
   visit.wait_ms = wait.ms;
   visit.is_wait_whole = wait.is_whole;
   visit.ignores_duration = wait.ignores_duration;
+  visit.pace = pace_of(host);
   ++host.visits;
   visits.emit(std::move(visit));
 }
 
-// By what robots.txt asks for, what the configuration says of this host, and what large hosts bear.
-HostDirectory::HostWait HostDirectory::wait_of(const HostRecord& host) const {
-  HostWait wait;
-  wait.ms = host.policy->obeys_robots ? host.crawl_delay_ms : 0;
-  if (const auto own = host.policy->wait_ms) {
-    wait.ms = std::max(wait.ms, *own);
-    wait.is_whole = true;
-    wait.ignores_duration = *own < options_.access.host_wait_ms_min;
-  } else if (options_.large_host_pages > 0 && host.pages >= options_.large_host_pages) {
-    wait.ms = std::max(wait.ms, options_.large_host_wait_ms);
-    wait.is_whole = true;
+// Also of its server: where a name leads may change. That sees no more of a host than the host
+// itself bears, so that one that asks for too much is no burden to its neighbours.
+void HostDirectory::take_load(HostRecord& host, double load) {
+  const bool has_server = host.address_state == AddressState::kFound && host.policy->proxy.empty();
+  const std::uint64_t server = has_server ? server_key_of(host.address) : 0;
+  if (host.loaded_server != 0) server_loads_[host.loaded_server] -= host.server_load;
+  host.load = load;
+  host.loaded_server = server;
+  host.server_load = bearable_load({host.load, host.pages, access_of(host, options_)});
+  if (server != 0) server_loads_[server] += host.server_load;
+}
+
+// By what the host bears, and its server.
+HostPace HostDirectory::pace_of(const HostRecord& host) const {
+  HostDemand demand{host.load, host.pages, access_of(host, options_)};
+  const auto server = server_loads_.find(host.loaded_server);
+  if (server != server_loads_.end()) {
+    const auto gap = base::Duration::from_ms(options_.access.server_gap_ms) + host.mean_duration;
+    demand.crowding = crowding_of(server->second, gap / options_.access.server_requests_max);
   }
-  return wait;
+  return crawl::pace_of(demand, options_.revisit.remedy);
 }
 
 // The Scheduler knows how long hosts want to rest, with two exceptions: a Crawl-delay is known only
@@ -193,7 +238,7 @@ HostDirectory::HostWait HostDirectory::wait_of(const HostRecord& host) const {
 base::Ticks HostDirectory::not_before(const HostRecord& host) const {
   if (host.last_access == base::Instant()) return {};
   const base::Duration lasted = std::clamp(host.last_duration, base::Duration(), kDurationMax);
-  const HostWait own = wait_of(host);
+  const HostWait own = wait_of(host, options_);
   base::Duration wait = base::Duration::from_ms(own.ms);
   if (!own.ignores_duration) wait = std::max(wait, lasted * options_.access.duration_factor);
   const base::Duration rest = host.last_access + wait - clock().utc();
@@ -301,7 +346,8 @@ void HostDirectory::visit_robots(const std::string& text) {
   const std::optional<web::Url> url = url_of(text);
   if (!url) return settle_trip(text, 0, {}, {});
   HostRecord& host = table_.host(table_.host_of(url->host()));
-  const bool is_closed = host.policy->is_skipped || is_forbidden_behind_proxy(host);
+  const bool is_closed =
+      host.policy->is_skipped || is_forbidden_behind_proxy(host) || is_held(host);
   if (is_closed) return settle_trip(text, 0, {}, {});
   if (!has_address(host)) {
     if (!host.is_asking && clock().ticks() < host.address_expires) {
@@ -336,10 +382,14 @@ void HostDirectory::on_news(HostNews&& item) {
   }
   const auto remembered = base::Duration::from_ms(host.longest_duration.ms() / 4 * 3);
   host.longest_duration = std::max(remembered, item.duration);
+  host.mean_duration = host.mean_duration == base::Duration()
+                           ? item.duration
+                           : (host.mean_duration * 7 + item.duration) / 8;
   if (item.hold > base::Duration()) host.hold_until = item.finished + item.hold;
   if (is_answered) host.errors = 0;
   if (is_silence(item.fetch)) ++host.errors;
   table_.touch_host(index);
+  if (item.sample) take_sample(item);
   if (item.purpose != Purpose::kRobots) return;
   if (!is_answered) item.status = 0;
   if (!trips_.contains(item.url)) return take_stray_robots(item);
@@ -367,7 +417,9 @@ void HostDirectory::take_answer(SiteIndex index, int status, std::string_view te
   SiteRecord& site = table_.site(index);
   site.is_asking = false;
   // By the time it came here: what is older by an epoch must not be asked for in a circle.
-  take_robots(site.robots, status, text, options_.agent, clock().utc());
+  const auto scope =
+      options_.obeys_any_agent ? web::RobotsScope::kAnyAgent : web::RobotsScope::kOwnGroup;
+  take_robots(site.robots, status, text, options_.agent, clock().utc(), scope);
   table_.touch_site(index);
   table_.update_delay(site.host);
   admit_all(site.waiting);
@@ -393,7 +445,11 @@ void HostDirectory::on_leaving(Visit&& visit) {
                    .server = server_key_of(visit.address.address),
                    .duration = {},
                    .happened = false});
-  if (visit.purpose == Purpose::kPage) refuse(visit.page, reason->reason, reason->wait);
+  if (visit.purpose == Purpose::kPage) return refuse(visit.page, reason->reason, reason->wait);
+  // Whose pages wait for it hear that it cannot be had.
+  const bool is_parked = reason->reason == Refusal::kParked;
+  const std::string& url = visit.page.candidate.url;
+  if (is_parked && trips_.contains(url)) settle_trip(url, 0, {}, {});
 }
 
 std::optional<HostPause> HostDirectory::last_look(const Visit& visit) {
@@ -403,7 +459,9 @@ std::optional<HostPause> HostDirectory::last_look(const Visit& visit) {
   if (host.visits > 0) --host.visits;
   const auto because = [](Refusal reason) { return HostPause{.reason = reason}; };
   if (draining()) return because(Refusal::kInterrupted);
-  if (visit.purpose == Purpose::kRobots) return {};
+  if (visit.purpose == Purpose::kRobots) {
+    return is_held(host) ? std::optional(because(Refusal::kParked)) : std::nullopt;
+  }
   if (is_excluded(*url)) return because(Refusal::kExcluded);
   if (const auto pause = pause_of(host, options_, clock().utc())) return pause;
   if (!host.policy->obeys_robots) return {};
@@ -436,6 +494,10 @@ void HostDirectory::on_asked(HostQuestion&& question) {
     if (std::ranges::any_of(host.waiting, is_it)) answer.line = HostLine::kAddress;
     if (std::ranges::any_of(site.waiting, is_it)) answer.line = HostLine::kRobots;
   }
+  for (HostFacts& facts : answer.hosts) {
+    if (const HostRecord* host = table_.find(facts.name)) facts.pace = pace_of(*host);
+    facts.alias_of = aliases_.kept_of(facts.name);
+  }
   answers.emit(std::move(answer));
 }
 
@@ -443,9 +505,15 @@ void HostDirectory::on_asked(HostQuestion&& question) {
 
 bool HostDirectory::produce() {
   if (draining() && waiting_ > 0) give_all_back();
+  if (!options_.aliases.is_on && aliases_.counts().aliases > 0) {
+    for (AliasChange& change : aliases_.part_all(clock().utc())) aliases.emit(std::move(change));
+  }
   counters_.hosts.store(table_.hosts(), std::memory_order_relaxed);
   counters_.waiting.store(waiting_, std::memory_order_relaxed);
   counters_.robots_awaited.store(trips_.size(), std::memory_order_relaxed);
+  counters_.aliases.store(aliases_.counts().aliases, std::memory_order_relaxed);
+  counters_.compared.store(aliases_.counts().compared, std::memory_order_relaxed);
+  counters_.parted.store(aliases_.counts().parted, std::memory_order_relaxed);
   return false;
 }
 
@@ -458,9 +526,13 @@ void HostDirectory::give_all_back() {
 
 base::Result<std::string> HostDirectory::commit(flow::EpochId epoch) {
   if (!store_) return std::string();
-  table_.save_changes(*store_, options_.agent);
-  return store_->commit(epoch, table_.stored_bytes(),
-                        [this](DurableLog& log) { table_.save_all(log, options_.agent); });
+  table_.save_changes(*store_, robots_reader_);
+  aliases_.save_changes(*store_);
+  return store_->commit(epoch, table_.stored_bytes() + aliases_.stored_bytes(),
+                        [this](DurableLog& log) {
+                          table_.save_all(log, robots_reader_);
+                          aliases_.save_all(log);
+                        });
 }
 
 void HostDirectory::on_durable(flow::EpochId epoch) {

@@ -19,6 +19,7 @@
 #include "crawl/control_messages.h"
 #include "crawl/durable_log.h"
 #include "crawl/exclusion_file.h"
+#include "crawl/host_aliases.h"
 #include "crawl/host_pause.h"
 #include "crawl/host_rules.h"
 #include "crawl/host_table.h"
@@ -39,6 +40,7 @@ struct HostCounts {
   std::uint64_t visits = 0;                        // to pages
   std::uint64_t cleared = 0;                       // of these, at the last look
   std::array<std::uint64_t, kRefusals> refused{};  // by Refusal
+  HostAliases::Counts aliases;
 };
 
 // The life of a due page here:
@@ -56,6 +58,9 @@ struct HostCounts {
 // A host behind a proxy needs no address: the proxy finds it, and of the AddressPolicy only the
 // rule for hosts that are addresses themselves can be kept.
 //
+// Pages of a host that is an alias (host_aliases.h) are refused, and offered under the name that is
+// kept; whether they are the same is judged by the pages that HostNews tells of.
+//
 // An address holds for its TTL (1 minute to 1 day), and longer while the host has visits at the
 // Scheduler, up to a day. Redirects of robots.txt are followed to any host, so that there is one
 // instance only. HostNews comes when the epoch of an access is durable, so robots.txt takes at
@@ -68,7 +73,9 @@ class HostDirectory final : public flow::Module {
       : options_(options),
         policy_(std::move(policy)),
         exclusions_(std::move(exclusions)),
-        rules_(options) {}
+        rules_(options),
+        robots_reader_(options.obeys_any_agent ? options.agent + " *" : options.agent),
+        aliases_(options.aliases) {}
 
   static std::uint64_t key_of_page(const DuePage& page);
   static std::uint64_t key_of_name(const NameAnswer& answer) { return host_hash_of(answer.host); }
@@ -88,6 +95,8 @@ class HostDirectory final : public flow::Module {
   flow::Out<Visit> cleared = out<Visit>("cleared");  // to the Fetcher
   flow::Out<Refused> refused = out<Refused>("refused");
   flow::Out<AccessEnd> called_off = out<AccessEnd>("called_off");
+  flow::Out<AliasChange> aliases = out<AliasChange>("aliases");  // to the UrlFilter,
+  flow::Out<Candidate> offers = out<Candidate>("offers");        // as are these
 
   HostCounts counts() const;  // from any thread
 
@@ -95,12 +104,6 @@ class HostDirectory final : public flow::Module {
   const HostTable& table() const { return table_; }
 
  private:
-  // How long a host rests, as in Visit.
-  struct HostWait {
-    std::uint32_t ms = 0;
-    bool is_whole = false;
-    bool ignores_duration = false;
-  };
   // A visit to a robots.txt, and for whom.
   struct Trip {
     struct Want {
@@ -113,6 +116,7 @@ class HostDirectory final : public flow::Module {
   using Counter = std::atomic<std::uint64_t>;
   struct Counters {
     Counter hosts, waiting, robots_awaited, names_asked, robots_asked, visits, cleared;
+    Counter aliases, compared, parted;
     std::array<Counter, kRefusals> refused;
   };
 
@@ -135,14 +139,21 @@ class HostDirectory final : public flow::Module {
   void admit_all(std::vector<DuePage>& pages);
   void wait(std::vector<DuePage>& line, DuePage&& page);
   void refuse(const DuePage& page, Refusal reason, base::Duration wait = {});
+  void refuse_alias(const DuePage& page, const web::Url& url);
+  void take_sample(const HostNews& item);
   bool is_excluded(const web::Url& url) const;
   void visit_page(DuePage&& page, const SiteRecord& site);
   void send(Visit&& visit, HostRecord& host);
   base::Ticks not_before(const HostRecord& host) const;
   base::Ticks not_before_since_restart(const HostRecord& host) const;
 
-  HostWait wait_of(const HostRecord& host) const;
+  void take_load(HostRecord& host, double load);
+  HostPace pace_of(const HostRecord& host) const;
   bool has_address(const HostRecord& host) const;
+  // It asked to be left alone for longer than anything shall wait, robots.txt included.
+  bool is_held(const HostRecord& host) const {
+    return host.hold_until > clock().utc() + options_.crawl_delay_max;
+  }
   bool is_forbidden_behind_proxy(const HostRecord& host) const;
   void ask_name(HostRecord& host);
   void take_address(HostRecord& host, const NameAnswer& answer);
@@ -164,13 +175,16 @@ class HostDirectory final : public flow::Module {
   const fetch::AddressPolicy policy_;
   const std::shared_ptr<ExclusionFile> exclusions_;
   HostRules rules_;
+  const std::string robots_reader_;  // for whom rules are stored; others could not use them
   HostTable table_{rules_};
+  HostAliases aliases_;
   std::unordered_map<std::string, Trip> trips_;  // by URL
   std::string restored_;                         // what the store is opened with
   std::unique_ptr<DurableLog> store_;            // of the table; null if nothing is kept on disk
   base::Instant started_utc_;                    // when this run began
   base::Ticks started_;                          // the same
   std::size_t waiting_ = 0;                      // pages in all lines
+  std::unordered_map<std::uint64_t, double> server_loads_;  // of its hosts together
   Counters counters_;
 };
 

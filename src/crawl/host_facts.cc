@@ -35,6 +35,7 @@ HostFacts host_facts(const HostTable& table, const HostRecord& host) {
   if (host.address_state == AddressState::kFound) facts.address = host.address.to_string();
   facts.crawl_delay_ms = host.crawl_delay_ms;
   facts.last_access = host.last_access;
+  facts.download = host.mean_duration;
   facts.errors = host.errors;
   facts.waiting_for_address = host.waiting.size();
   for (const SiteIndex i : host.sites) {

@@ -1,4 +1,5 @@
-// HostPageCounts: how many pages of each host are known, and how many of these are done.
+// HostPageCounts: how many pages of each host are known, how many of these are done, how often they
+// want to be visited, and whether what the host says of them is right.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "crawl/durable_log.h"
 #include "crawl/index_table.h"
 #include "env/file_system.h"
 #include "flow/lane.h"
+#include "revisit/hints.h"
 
 namespace meguri::crawl {
 
@@ -24,6 +27,9 @@ class HostPageCounts {
     std::string name;
     std::uint64_t pages = 0;
     std::uint64_t done = 0;
+    double load = 0;                 // visits a day
+    base::Instant since = {};        // none of its pages was visited before
+    revisit::HintRecord hints = {};  // of its sitemaps and feeds
   };
 
   static base::Result<std::unique_ptr<HostPageCounts>> open(env::FileSystem& files, std::string dir,
@@ -36,9 +42,11 @@ class HostPageCounts {
   const Host& operator[](Index host) const { return hosts_[host].counts; }
 
   // A new host, without pages.
-  Index add_host(std::string_view name);
+  Index add_host(std::string_view name, base::Instant now);
   void count_page(Index host);
   void count_done(Index host);
+  void change_load(Index host, double visits_a_day);
+  void set_hints(Index host, const revisit::HintRecord& hints);
 
   base::Result<std::string> commit(flow::EpochId epoch);
   base::Status on_durable(flow::EpochId epoch) { return log_->on_durable(epoch); }

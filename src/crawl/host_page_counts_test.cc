@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,14 +29,21 @@ TEST(HostPageCounts, AreAfterARestartWhatWasCommitted) {
       EXPECT_EQ((**counts)[i].name, model[i].name);
       EXPECT_EQ((**counts)[i].pages, model[i].pages);
       EXPECT_EQ((**counts)[i].done, model[i].done);
+      EXPECT_EQ((**counts)[i].since, model[i].since);
+      EXPECT_EQ((**counts)[i].hints, model[i].hints);
       EXPECT_EQ(seen[i].name, model[i].name);
+      EXPECT_EQ(seen[i].hints, model[i].hints);
     }
     for (auto n = random.below(300); n > 0; --n) {
       const auto host = static_cast<Index>(random.below(model.size() + 1));
       if (host == model.size()) {
-        model.push_back({.name = fmt::format("h{}.example.com", host)});
-        EXPECT_EQ((*counts)->add_host(model.back().name), host);
+        const auto since = base::Instant::from_ms(static_cast<std::int64_t>(epoch));
+        model.push_back({.name = fmt::format("h{}.example.com", host), .since = since});
+        EXPECT_EQ((*counts)->add_host(model.back().name, since), host);
       }
+      const double right = static_cast<double>(random.below(100)) / 7;
+      model[host].hints = {.right = right, .wrong = 1, .as_of = model[host].since};
+      (*counts)->set_hints(host, model[host].hints);
       (*counts)->count_page(host);
       ++model[host].pages;
       if (random.below(2) == 0) continue;
@@ -47,7 +55,7 @@ TEST(HostPageCounts, AreAfterARestartWhatWasCommitted) {
     ASSERT_TRUE((*counts)->on_durable(epoch));
     state = *committed;
     // What comes after it is lost.
-    (*counts)->add_host("lost.example.com");
+    (*counts)->add_host("lost.example.com", {});
   }
   EXPECT_GT(model.size(), 20U);
 }

@@ -91,6 +91,7 @@ void HostTable::save_host(DurableLog& store, HostIndex i) {
   flow::put_fixed(value, static_cast<std::uint64_t>(host.last_access.ms()));
   flow::put_fixed(value, static_cast<std::uint64_t>(host.last_duration.ms()));
   flow::put_fixed(value, static_cast<std::uint64_t>(host.longest_duration.ms()));
+  flow::put_fixed(value, static_cast<std::uint64_t>(host.mean_duration.ms()));
   flow::put_fixed(value, host.errors);
   flow::put_fixed(value, static_cast<std::uint64_t>(host.hold_until.ms()));
   store.put(key, value);
@@ -145,15 +146,18 @@ bool HostTable::load_host(std::string_view key, std::string_view value) {
   std::uint64_t last_access = 0;
   std::uint64_t last_duration = 0;
   std::uint64_t longest_duration = 0;
+  std::uint64_t mean_duration = 0;
   std::uint64_t hold_until = 0;
   if (!flow::take_fixed(value, last_access) || !flow::take_fixed(value, last_duration) ||
-      !flow::take_fixed(value, longest_duration) || !flow::take_fixed(value, host.errors) ||
-      !flow::take_fixed(value, hold_until) || !value.empty()) {
+      !flow::take_fixed(value, longest_duration) || !flow::take_fixed(value, mean_duration) ||
+      !flow::take_fixed(value, host.errors) || !flow::take_fixed(value, hold_until) ||
+      !value.empty()) {
     return false;
   }
   host.last_access = base::Instant::from_ms(static_cast<std::int64_t>(last_access));
   host.last_duration = base::Duration::from_ms(static_cast<std::int64_t>(last_duration));
   host.longest_duration = base::Duration::from_ms(static_cast<std::int64_t>(longest_duration));
+  host.mean_duration = base::Duration::from_ms(static_cast<std::int64_t>(mean_duration));
   host.hold_until = base::Instant::from_ms(static_cast<std::int64_t>(hold_until));
   return true;
 }

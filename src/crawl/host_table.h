@@ -52,6 +52,9 @@ struct HostRecord {
   std::uint64_t hash = 0;
   const HostPolicy* policy = nullptr;  // always there
   std::uint64_t pages = 0;             // that are known of it, as far as we have heard
+  double load = 0;                     // visits a day that they ask for, likewise
+  std::uint64_t loaded_server = 0;     // the server that it is counted at; 0: none
+  double server_load = 0;              // what is counted of it there
   AddressState address_state = AddressState::kUnknown;
   fetch::IpAddress address;
   base::Ticks address_expires;
@@ -64,6 +67,7 @@ struct HostRecord {
   base::Instant last_access;         // its end; zero: none
   base::Duration last_duration;      // of that access
   base::Duration longest_duration;   // of late: with every access a quarter of it is forgotten
+  base::Duration mean_duration;      // of late; zero: not known
   std::uint32_t errors = 0;          // visits in a row that were not answered
   base::Instant hold_until;          // it asked to be left alone (Retry-After); zero: it did not
   std::uint32_t name_failures = 0;   // questions for its address in a row that nobody answered

@@ -163,7 +163,7 @@ TEST(HostTable, WritesOnlyWhatHasChanged) {
 TEST(HostTable, RefusesEntriesThatItNeverSaved) {
   HostRules rules{CrawlOptions()};
   HostTable table(rules);
-  const std::string host_value(36, '\0');
+  const std::string host_value(44, '\0');
   EXPECT_TRUE(table.load("ha.example.org", host_value, kAgent));
   EXPECT_FALSE(table.load("ha.example.org", host_value + "x", kAgent));
   EXPECT_FALSE(table.load("ha.example.org", "", kAgent));

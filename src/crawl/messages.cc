@@ -18,8 +18,8 @@ std::string_view name_of(VisitOutcome outcome) {
 
 std::string_view name_of(Refusal refusal) {
   constexpr std::array<std::string_view, kRefusals> kNames = {
-      "robots",      "unresolved", "forbidden", "full",    "parked",
-      "interrupted", "skipped",    "later",     "excluded"};
+      "robots",      "unresolved", "forbidden", "full",     "parked",
+      "interrupted", "skipped",    "later",     "excluded", "alias"};
   return kNames[static_cast<std::size_t>(refusal)];
 }
 
@@ -39,10 +39,13 @@ namespace meguri::flow {
 void Codec<crawl::Candidate>::encode(const crawl::Candidate& item, std::string& out) {
   put_text(out, item.url);
   put_text(out, item.via);
+  put_fixed(out, static_cast<std::uint8_t>(item.modified ? 1 : 0));
+  if (item.modified) put_fixed(out, static_cast<std::uint64_t>(item.modified->ms()));
   put_fixed(out, item.depth);
   put_fixed(out, item.hops);
   put_fixed(out, static_cast<std::uint8_t>(item.offer));
   put_fixed(out, static_cast<std::uint8_t>(item.chain));
+  put_fixed(out, static_cast<std::uint8_t>(item.is_last ? 1 : 0));
 }
 
 bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& item) {
@@ -50,17 +53,27 @@ bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& i
   std::string_view via;
   std::uint8_t offer = 0;
   std::uint8_t chain = 0;
-  if (!take_text(bytes, url) || !take_text(bytes, via) || !take_fixed(bytes, item.depth) ||
-      !take_fixed(bytes, item.hops) || !take_fixed(bytes, offer) || !take_fixed(bytes, chain) ||
-      !bytes.empty()) {
+  std::uint8_t is_dated = 0;
+  std::uint64_t modified = 0;
+  std::uint8_t is_last = 0;
+  if (!take_text(bytes, url) || !take_text(bytes, via) || !take_fixed(bytes, is_dated) ||
+      is_dated > 1 || (is_dated == 1 && !take_fixed(bytes, modified))) {
+    return false;
+  }
+  if (!take_fixed(bytes, item.depth) || !take_fixed(bytes, item.hops) ||
+      !take_fixed(bytes, offer) || !take_fixed(bytes, chain) || !take_fixed(bytes, is_last) ||
+      is_last > 1 || !bytes.empty()) {
     return false;
   }
   constexpr auto kLast = static_cast<std::uint8_t>(crawl::Offer::kSitemap);
   if (offer > kLast || chain > kLast) return false;
   item.url = url;
   item.via = via;
+  item.modified.reset();
+  if (is_dated == 1) item.modified = base::Instant::from_ms(static_cast<std::int64_t>(modified));
   item.offer = static_cast<crawl::Offer>(offer);
   item.chain = static_cast<crawl::Offer>(chain);
+  item.is_last = is_last == 1;
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "fetch/address.h"
 #include "fetch/http_client.h"
 #include "flow/codec.h"
+#include "web/similarity.h"
 
 namespace meguri::crawl {
 
@@ -41,6 +42,9 @@ struct Candidate {
   std::uint8_t hops = 0;    // of the chain of redirects that led here
   Offer offer = Offer::kSeed;
   Offer chain = Offer::kLink;  // of a redirect: as what the first page of its chain was offered
+  bool is_last = false;        // visited after all others: a link of a page in a foreign language
+  // When it last changed, as the entry of a sitemap or feed says; never after that was fetched.
+  std::optional<base::Instant> modified = {};
 
   // The target of a seed's redirects counts as that seed. Embeds of a seed are as deep as it is, so
   // that their depth would not tell the two apart.
@@ -65,6 +69,8 @@ struct PriorVersion {
   base::Instant date;  // of that record
   // The URL of that record, where it is another than the page's: one that had the same body.
   std::string url = {};
+  // Of the main text of the last version that counts as a change; where pages are visited again.
+  std::optional<web::TextSketch> sketch = {};
 
   friend bool operator==(const PriorVersion&, const PriorVersion&) = default;
 };
@@ -75,9 +81,17 @@ struct DuePage {
   Candidate candidate;
   std::optional<PriorVersion> prior;
   std::uint64_t host_pages = 0;  // of its host that are known; 0: not said
+  double host_load = 0;          // visits a day that they ask for
 };
 
 enum class Purpose : std::uint8_t { kPage, kRobots };
+
+// How often a host can be visited, and by how much its pages' intervals must be stretched for that.
+struct HostPace {
+  base::Duration access = {};  // from one visit to the next; zero: not known
+  double factor = 1;           // of the intervals of its pages,
+  base::Duration added = {};   // and what is added to them
+};
 
 // An access with all that is needed to make it. HostDirectory to Scheduler, from there back for a
 // last look at robots.txt, and to Fetcher. A visit for robots.txt has an id of zeros.
@@ -91,6 +105,7 @@ struct Visit {
   bool ignores_duration = false;  // the host does not rest longer when an answer took long
   Priority priority = Priority::kOther;
   base::Ticks not_before;  // the host has been asked by then, and wants to rest until here
+  HostPace pace = {};      // of the host
 };
 
 // The access of a visit is over, well or badly. Fetcher to Scheduler.
@@ -126,9 +141,14 @@ struct Report {
   int status = 0;  // 0: not answered
   fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
   base::Instant date;
-  std::optional<PriorVersion> version;  // of what was stored, or confirmed
-  bool may_pass = false;                // it failed in a way that another try may not
-  base::Duration hold = {};             // no such try before this is over (Retry-After)
+  std::optional<PriorVersion> version;              // of what was stored, or confirmed
+  bool may_pass = false;                            // it failed in a way that another try may not
+  base::Duration hold = {};                         // no such try before this is over (Retry-After)
+  bool counts = true;                               // of what changed: for the schedule
+  std::optional<base::Instant> last_modified = {};  // as the answer has it
+  std::uint64_t target = 0;                         // of a redirect: the hash of where it leads
+  bool is_list = false;                             // a sitemap or a feed
+  HostPace host = {};                               // as the visit had it
 };
 
 // Why a due page was not visited. A page that is refused for good is done.
@@ -142,9 +162,10 @@ enum class Refusal : std::uint8_t {
   kSkipped,      // the configuration says that its host is not visited
   kLater,        // its host cannot be asked now; it comes again after a while
   kExcluded,     // it is on the exclusion list
+  kAlias,        // its host is an alias of another, whose page it is
 };
 
-inline constexpr std::size_t kRefusals = 9;
+inline constexpr std::size_t kRefusals = 10;
 
 std::string_view name_of(Refusal refusal);  // "robots"
 bool comes_again(Refusal refusal);
@@ -153,7 +174,19 @@ bool comes_again(Refusal refusal);
 struct Refused {
   base::Id id;
   Refusal reason = Refusal::kFull;
-  base::Duration wait = {};  // for kLater: no page of the host needs to come before
+  // For kLater: no page of the host needs to come before. For kAlias: nor this page.
+  base::Duration wait = {};
+};
+
+// A page as evidence of whether two hosts are the same (host_aliases.h).
+struct PageSample {
+  bool is_there = true;         // false: it is gone, or leads elsewhere
+  archive::Digest digest = {};  // of its body
+  std::optional<web::TextSketch> sketch = {};
+  base::Instant since = {};  // it is known to have been so from here
+  base::Instant until = {};  // to here
+  std::string twin = {};     // another URL that had the same body in this run; empty: none
+  std::uint32_t depth = 0;
 };
 
 // ArchiveWriter to HostDirectory, after the records are durable: what an access told of its host.
@@ -168,6 +201,15 @@ struct HostNews {
   std::string robots;        // the text, for a visit to robots.txt that was answered with 2xx
   std::string redirect;      // where it was sent, absolute; empty: nowhere
   base::Duration hold = {};  // from `finished` on the host wants to be left alone (Retry-After)
+  std::optional<PageSample> sample = {};  // of a page that is no embed, where it is any evidence
+};
+
+// HostDirectory to UrlFilter: the pages of `host` are those of `kept` from now on; empty: its own.
+struct AliasChange {
+  std::string host;
+  std::string kept;
+
+  friend bool operator==(const AliasChange&, const AliasChange&) = default;
 };
 
 // HostDirectory to Resolver, and back.
@@ -204,7 +246,9 @@ struct VisitNote {
   std::optional<archive::Digest> digest;  // of the body
   fetch::Truncation truncation = fetch::Truncation::kNone;
   std::uint32_t links = 0;  // offered as candidates
-  bool is_stored = true;    // false: the page asks not to be archived
+  // Links that were not offered, or offered to be visited last, because of the page's language.
+  std::uint32_t foreign_links = 0;
+  bool is_stored = true;  // false: the page asks not to be archived
   std::string warc_file;
   std::uint64_t warc_offset = 0;
   std::uint64_t warc_bytes = 0;  // of all its records

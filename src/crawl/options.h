@@ -10,7 +10,13 @@
 #include "archive/warc_file.h"
 #include "base/time.h"
 #include "crawl/access_schedule.h"
+#include "crawl/host_load.h"
 #include "fetch/http_client.h"
+#include "revisit/policy.h"
+#include "web/content_decoder.h"
+#include "web/html_document.h"
+#include "web/similarity.h"
+#include "web/url_filter.h"
 
 namespace meguri::crawl {
 
@@ -23,6 +29,12 @@ enum class Scope : std::uint8_t {
   kAny,
 };
 
+// What becomes of the links of a page that is in a foreign language.
+enum class ForeignLinks : std::uint8_t {
+  kNone,  // they are not followed
+  kLast,  // they are visited after all others
+};
+
 struct ScopeOptions {
   Scope scope = Scope::kHost;
   // Regular expressions (RE2) over the whole canonical URL. If there are
@@ -32,6 +44,11 @@ struct ScopeOptions {
   std::uint32_t depth_max = 100;
   std::uint8_t hops_max = 10;  // of a chain of redirects
   bool embeds = true;
+  // The languages of the pages whose links are followed, such as "ja"; empty: any. All others are
+  // foreign (language_rule.h).
+  std::vector<std::string> languages = {};
+  ForeignLinks foreign = ForeignLinks::kNone;
+  web::UrlFilterLimits url = {};  // of every URL; what is not for traps the crawl sets itself
   // A file of what must not be visited, one rule a line (exclusion_list.h); read again whenever it
   // changes. Empty: there is none.
   std::string exclusion_file = {};
@@ -63,12 +80,45 @@ struct CrawlLogOptions {
   std::uint64_t file_bytes_max = std::uint64_t{256} << 20U;
 };
 
+// How pages are visited again.
+struct RevisitOptions {
+  bool is_on = false;  // false: every page is visited once, and then the crawl ends
+  std::string policy = "paper";
+  revisit::PolicyOptions pace = {};
+  // A page that was refused is offered to its host again: robots.txt may have changed.
+  base::Duration refused_wait = base::Duration::days(30);
+  Remedy remedy = Remedy::kStretch;                // where a host cannot bear its pages' visits
+  std::uint64_t group_kept = 10;                   // of kGroup: pages of a template that keep pace
+  double counts_from = web::kDifferenceThreshold;  // changes of less of the main text do not count
+};
+
+// What sites say themselves of their pages.
+struct HintOptions {
+  bool sitemaps = true;    // those that robots.txt names are visited,
+  bool well_known = true;  // and /sitemap.xml where it names none
+  bool feeds = true;       // those that pages name are visited
+  bool pulls = true;       // a page that is said to have changed since its visit is visited earlier
+};
+
+// Which hosts are taken for one, because they have the same pages (host_aliases.h).
+struct AliasOptions {
+  bool is_on = true;
+  std::uint32_t pages_min = 8;  // that must be the same; of small hosts fewer, but 3
+  // A page of an alias is visited so often, to see whether it is one still.
+  base::Duration check_every = base::Duration::days(7);
+  // Hosts that turned out to differ are not compared again before.
+  base::Duration apart = base::Duration::days(90);
+};
+
 struct CrawlOptions {
   std::vector<std::string> seeds;  // URLs
   ScopeOptions scope;
   std::uint64_t pages_max = 0;           // registered in all; 0: no limit
   std::uint64_t pages_per_host_max = 0;  // 0: no limit
   std::vector<HostRule> hosts;           // where several match, the last that says something counts
+  RevisitOptions revisit;
+  HintOptions hints;
+  AliasOptions aliases;
 
   std::size_t in_flight_max = 4096;  // pages out of the Registry
   std::size_t per_host_max = 32;     // of these, on one host
@@ -89,6 +139,7 @@ struct CrawlOptions {
   std::string user_agent;        // as sent; holds the agent's name and a contact
   std::string accept_language;   // as sent; empty: not sent
   bool obeys_robots = true;
+  bool obeys_any_agent = false;  // what robots.txt forbids to anybody, it forbids to us
   base::Duration robots_age_max = base::Duration::hours(24);
   base::Duration crawl_delay_max = base::Duration::hours(1);  // a host that asks for more is parked
 
@@ -97,6 +148,14 @@ struct CrawlOptions {
   std::uint32_t tries_max = 4;
 
   fetch::FetchLimits fetch;
+  // Bodies and their records from the first byte until they are in the archive: what of one and of
+  // all of them may be in memory (the rest is on disk), and how many bytes they may have in all.
+  std::uint64_t body_memory_max = std::uint64_t{1} << 20U;
+  std::uint64_t bodies_memory_max = std::uint64_t{8} << 20U;
+  std::uint64_t bodies_bytes_max = std::uint64_t{1} << 30U;
+  // Of content codings; how much they may come to in all is for what they hold.
+  web::DecodeLimits decode;
+  std::size_t links_max = web::HtmlOptions().links_max;  // that are read of a page
   std::size_t connections_max = 1024;
   std::size_t offers_remembered = 131'072;  // links found lately, which are not followed again
   std::uint16_t https_port = 443;  // where URLs without a port lead; the virtual web has others
@@ -112,6 +171,9 @@ struct CrawlOptions {
   // Nothing is fetched while the archive's disk has fewer bytes left than this; 0: not looked at.
   std::uint64_t disk_free_min = std::uint64_t{1} << 30U;
   CrawlLogOptions log;
+
+  // A crawl that visits each page once is over before it would gain by it.
+  bool finds_aliases() const { return aliases.is_on && revisit.is_on; }
 };
 
 }  // namespace meguri::crawl

@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "crawl/messages.h"
+#include "revisit/change_state.h"
+#include "revisit/policy.h"
 
 namespace meguri::crawl {
 
@@ -17,6 +19,14 @@ enum class PageState : std::uint8_t {
   kWaiting,  // to be visited; what is in flight counts as this on disk
   kVisited,  // done, with an outcome
   kRefused,  // done, with a reason
+};
+
+// A sitemap or feed says that a page has changed since its last visit.
+struct PageHint {
+  base::Instant modified;  // when
+  base::Instant visit;     // when the page is visited for it
+
+  friend bool operator==(const PageHint&, const PageHint&) = default;
 };
 
 struct PageRecord {
@@ -37,7 +47,20 @@ struct PageRecord {
 
   Refusal refusal = Refusal::kFull;  // of a page that is refused
 
+  // How it changes, by its visits so far; those that were tried again do not count.
+  revisit::ChangeState changes = {};
+  std::uint64_t target = 0;                          // of a redirect: the hash of where it leads
+  base::Instant next_visit = {};                     // of a page that is done: at its own pace
+  revisit::Reason reason = revisit::Reason::kFirst;  // why then
+  std::uint32_t groups = 0;                          // generation of PageGroups that count it
+  std::optional<PageHint> hint = {};                 // brings the visit forward
+
   bool is_done() const { return state != PageState::kWaiting; }
+  // Of a page that is done: when it is due, and why then.
+  bool is_due_by_hint() const { return hint && hint->visit < next_visit; }
+  base::Instant due() const { return is_due_by_hint() ? hint->visit : next_visit; }
+  revisit::Reason due_reason() const { return is_due_by_hint() ? revisit::Reason::kHint : reason; }
+
   friend bool operator==(const PageRecord&, const PageRecord&) = default;
 };
 
@@ -47,6 +70,9 @@ struct PageGlance {
   std::uint32_t depth = 0;
   std::uint8_t hops = 0;
   bool is_seed = false;
+  bool is_last = false;
+
+  static PageGlance of(PageState state, const Candidate& candidate);
 };
 // Of the bytes of a record that was encoded here. Nullopt: not such bytes.
 std::optional<PageGlance> glance_of(std::string_view record);

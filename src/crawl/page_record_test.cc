@@ -11,8 +11,8 @@ using Codec = flow::Codec<PageRecord>;
 
 PageRecord example(bool with_prior) {
   PageRecord record;
-  record.candidate = {"https://example.org/a", "https://example.org/", 3, 2,
-                      Offer::kRedirect,        Offer::kEmbed};
+  record.candidate = {"https://example.org/a", "https://example.org/", 3,   2,
+                      Offer::kRedirect,        Offer::kEmbed,          true};
   record.host = host_hash_of("example.org");
   record.state = PageState::kVisited;
   record.visits = 2;
@@ -29,6 +29,15 @@ PageRecord example(bool with_prior) {
   record.prior->record.bytes[0] = 9;
   record.prior->date = base::Instant::from_ms(-5);
   record.prior->url = "http://other.example/";
+  record.prior->sketch = web::sketch_of("some words of the main text of the page");
+  record.changes = revisit::with_visit({}, {.time = record.visited});
+  record.target = 17;
+  record.next_visit = base::Instant::from_ms(1'800'000'000'000);
+  record.reason = revisit::Reason::kEstimate;
+  record.groups = 77;
+  record.hint = {.modified = base::Instant::from_ms(1'700'000'000'456),
+                 .visit = base::Instant::from_ms(1'750'000'000'000)};
+  record.candidate.modified = base::Instant::from_ms(1'600'000'000'789);
   return record;
 }
 
@@ -58,6 +67,7 @@ TEST(PageRecord, RefusesBytesThatAreCutOrLonger) {
 TEST(PageRecord, IsSeenAtAGlance) {
   PageRecord record;
   record.candidate = {.url = "http://example.org/", .via = "", .depth = 7, .hops = 3};
+  record.candidate.is_last = true;
   record.state = PageState::kVisited;
   record.prior.emplace().etag = "\"tag\"";
   std::string bytes;
@@ -67,6 +77,7 @@ TEST(PageRecord, IsSeenAtAGlance) {
   EXPECT_EQ(glance->state, PageState::kVisited);
   EXPECT_EQ(glance->depth, 7U);
   EXPECT_EQ(glance->hops, 3);
+  EXPECT_TRUE(glance->is_last);
   EXPECT_FALSE(glance_of("short"));
 }
 

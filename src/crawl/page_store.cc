@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "flow/codec.h"
+#include "sat/store_inspector.h"
 
 namespace meguri::crawl {
 
@@ -13,27 +14,85 @@ namespace {
 
 constexpr std::uint8_t kSchema = 1;
 
+// What a message to a page begins with.
+constexpr char kOffered = 'c';   // a candidate follows
+constexpr char kModified = 'm';  // when
+
+std::string modified_message(base::Instant modified) {
+  std::string message(1, kModified);
+  flow::put_fixed(message, static_cast<std::uint64_t>(modified.ms()));
+  return message;
+}
+
+// Nullopt is before any time.
+void heed(const std::optional<base::Instant>& said, std::optional<base::Instant>& modified) {
+  if (said && (!modified || *modified < *said)) modified = said;
+}
+
+// Both are of one page: the nearer one, with the later date.
+Candidate joined(const Candidate& a, const Candidate& b) {
+  Candidate one = is_nearer(b, PageGlance::of(PageState::kWaiting, a)) ? b : a;
+  heed(a.modified, one.modified);
+  heed(b.modified, one.modified);
+  return one;
+}
+
+// What a page was told since it was stored.
+struct Told {
+  std::vector<Candidate> offers;
+  std::optional<base::Instant> modified;
+
+  void take(std::string_view message) {
+    if (message.empty()) return;
+    const char kind = message.front();
+    message.remove_prefix(1);
+    Candidate offer;
+    std::uint64_t ms = 0;
+    if (kind == kOffered && flow::Codec<Candidate>::decode(message, offer)) {
+      offers.push_back(std::move(offer));
+    } else if (kind == kModified && flow::take_fixed(message, ms)) {
+      heed(base::Instant::from_ms(static_cast<std::int64_t>(ms)), modified);
+    }
+  }
+};
+
 }  // namespace
 
 bool is_nearer(const Candidate& offered, const PageGlance& known) {
-  return std::tuple(offered.depth, offered.hops, offered.is_seed() ? 0 : 1) <
-         std::tuple(known.depth, known.hops, known.is_seed ? 0 : 1);
+  return std::tuple(offered.is_last, offered.depth, offered.hops, !offered.is_seed()) <
+         std::tuple(known.is_last, known.depth, known.hops, !known.is_seed);
 }
+
+namespace {
+
+// The two parts of a position, both empty at the beginning. kCorrupt: it is none.
+struct Parts {
+  std::string_view of_store;
+  std::string_view of_candidates;
+
+  static base::Result<Parts> of(std::string_view position, const std::string& dir) {
+    Parts parts;
+    if (position.empty()) return parts;
+    if (flow::take_text(position, parts.of_store) &&
+        flow::take_text(position, parts.of_candidates) && position.empty()) {
+      return parts;
+    }
+    return base::fail(base::ErrorCode::kCorrupt, "where {} stands cannot be decoded", dir);
+  }
+};
+
+}  // namespace
 
 base::Result<std::unique_ptr<PageStore>> PageStore::open(env::FileSystem& files,
                                                          const std::string& dir,
                                                          const sat::IdStoreOptions& options,
                                                          std::string_view position,
                                                          base::Instant now) {
-  std::string_view of_store;
-  std::string_view of_candidates;
-  if (!position.empty() && (!flow::take_text(position, of_store) ||
-                            !flow::take_text(position, of_candidates) || !position.empty())) {
-    return base::fail(base::ErrorCode::kCorrupt, "where {} stands cannot be decoded", dir);
-  }
+  ASSIGN_OR_RETURN(const Parts parts, Parts::of(position, dir));
   auto pages = std::make_unique<PageStore>();
-  ASSIGN_OR_RETURN(pages->store_, sat::IdStore::open(files, dir, options, of_store, now));
-  ASSIGN_OR_RETURN(pages->candidates_, DurableMap::open(files, dir + "/candidates", of_candidates));
+  ASSIGN_OR_RETURN(pages->store_, sat::IdStore::open(files, dir, options, parts.of_store, now));
+  ASSIGN_OR_RETURN(pages->candidates_,
+                   DurableMap::open(files, dir + "/candidates", parts.of_candidates));
   std::vector<base::Id> waiting;
   pages->candidates_->for_each([&](std::string_view key, std::string_view /*value*/) {
     if (const auto id = id_of_page_key(key)) waiting.push_back(*id);
@@ -43,11 +102,32 @@ base::Result<std::unique_ptr<PageStore>> PageStore::open(env::FileSystem& files,
   return pages;
 }
 
-base::Result<PageRecord> PageStore::decode(const base::Id& id, std::string_view body) const {
+base::Result<PageRecord> PageStore::decode(const base::Id& id, std::string_view body) {
   PageRecord record;
   if (flow::Codec<PageRecord>::decode(body, record)) return record;
   return base::fail(base::ErrorCode::kCorrupt,
                     "page {} cannot be decoded: it was written by another version", id.to_hex());
+}
+
+base::Status PageStore::for_each(env::FileSystem& files, const std::string& dir,
+                                 std::string_view position, const sat::Scratch& scratch,
+                                 const UsePage& use) {
+  ASSIGN_OR_RETURN(const Parts parts, Parts::of(position, dir));
+  if (parts.of_store.empty()) return {};
+  ASSIGN_OR_RETURN(
+      const auto inspector,
+      sat::StoreInspector::open(files, sat::IdStore::store_dir(dir),
+                                sat::IdStore::store_position(parts.of_store), scratch));
+  std::uint64_t left = inspector->store().counts().records;
+  const auto use_record = [&](const sat::InspectedRecord& found) -> base::Result<bool> {
+    ASSIGN_OR_RETURN(const PageRecord record, decode(found.record.id, found.record.body));
+    RETURN_IF_ERROR(use(record));
+    --left;
+    return true;
+  };
+  RETURN_IF_ERROR(inspector->for_each_record(use_record));
+  if (left == 0) return {};
+  return base::fail(base::ErrorCode::kCorrupt, "{} pages are missing in {}", left, dir);
 }
 
 std::string_view PageStore::encode(const PageRecord& record) {
@@ -65,29 +145,39 @@ base::Result<PageStore::Answer> PageStore::ask(const base::Id& id, const Candida
   if (const auto waiting = candidates_->find(key)) {
     Candidate other;
     CHECK(flow::Codec<Candidate>::decode(*waiting, other), "a candidate was kept that is none");
-    const PageGlance known{PageState::kWaiting, other.depth, other.hops, other.is_seed()};
-    if (!is_nearer(candidate, known)) return Answer::kLater;
-  } else {
-    if (const auto answer = store_->known().ask(id, next_tag_)) {
-      if (!answer->is_known) return Answer::kNew;
-      RETURN_IF_ERROR(offer(id, answer->seq, candidate, now));
-      return Answer::kKnown;
-    }
-    asked_.emplace(next_tag_++, id);
+    const Candidate both = joined(other, candidate);
+    if (both != other) keep(key, both);
+    return Answer::kLater;
   }
-  encoded_.clear();
-  flow::Codec<Candidate>::encode(candidate, encoded_);
-  candidates_->put(key, encoded_);
+  if (const auto answer = store_->known().ask(id, next_tag_)) {
+    if (!answer->is_known) return Answer::kNew;
+    RETURN_IF_ERROR(offer(id, answer->seq, candidate, now));
+    return Answer::kKnown;
+  }
+  asked_.emplace(next_tag_++, id);
+  keep(key, candidate);
   return Answer::kLater;
 }
 
-// Of a page that is out its owner knows.
-base::Status PageStore::offer(const base::Id& id, sat::Seq seq, const Candidate& candidate,
-                              base::Instant now) {
-  if (is_out(id) || !store_->store().is_due(seq, now)) return {};
+void PageStore::keep(const PageKey& key, const Candidate& candidate) {
   encoded_.clear();
   flow::Codec<Candidate>::encode(candidate, encoded_);
-  return store_->store().send(seq, encoded_);
+  candidates_->put(key, encoded_);
+}
+
+// Of a page that is out its owner knows. What is due is visited after anything that can be said of
+// it now.
+base::Status PageStore::offer(const base::Id& id, sat::Seq seq, const Candidate& candidate,
+                              base::Instant now) {
+  if (is_out(id)) return {};
+  if (store_->store().is_due(seq, now)) {
+    encoded_.assign(1, kOffered);
+    flow::Codec<Candidate>::encode(candidate, encoded_);
+    return store_->store().send(seq, encoded_);
+  }
+  if (!candidate.modified) return {};
+  RETURN_IF_ERROR(store_->store().send(seq, modified_message(*candidate.modified)));
+  return store_->store().pull(seq, now);
 }
 
 // A candidate that was kept before a restart: whatever the answer is, next_decision() brings it.
@@ -156,16 +246,17 @@ base::Result<std::optional<PageStore::Due>> PageStore::next_due(base::Instant no
   ASSIGN_OR_RETURN(const auto due, store_->store().next_due(now));
   if (!due) return std::nullopt;
   const sat::Record& record = due->record;
-  Due page{.id = record.id, .record = {}};
+  Due page{.id = record.id, .record = {}, .modified = {}};
   ASSIGN_OR_RETURN(page.record, decode(record.id, record.body));
+  Told told;
+  for (const std::string& message : due->messages) told.take(message);
+  page.modified = told.modified;
   bool is_changed = false;
-  for (const std::string& message : due->messages) {
-    Candidate offered;
-    const Candidate& known = page.record.candidate;
-    const PageGlance glance{page.record.state, known.depth, known.hops, known.is_seed()};
-    if (!flow::Codec<Candidate>::decode(message, offered)) continue;
+  for (Candidate& offered : told.offers) {
+    const auto glance = PageGlance::of(page.record.state, page.record.candidate);
     if (page.record.is_done() || !is_nearer(offered, glance)) continue;
     page.record.candidate = std::move(offered);
+    page.record.candidate.modified.reset();
     is_changed = true;
   }
   Out& out = out_[page.id];

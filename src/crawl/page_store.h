@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "crawl/page_record.h"
 #include "env/file_system.h"
 #include "flow/lane.h"
+#include "sat/folder_scan.h"
 #include "sat/id_store.h"
 
 namespace meguri::crawl {
@@ -35,6 +37,14 @@ class PageStore {
                                                        std::string_view position,
                                                        base::Instant now);
 
+  // Every page of a store at a position, in any order, for who only looks: nothing on disk changes
+  // but the scratch folder. kCorrupt or kNotFound: files are damaged, or those of a store that has
+  // gone on since. Needs memory for the store's index, not for its pages.
+  using UsePage = std::function<base::Status(const PageRecord& record)>;
+  static base::Status for_each(env::FileSystem& files, const std::string& dir,
+                               std::string_view position, const sat::Scratch& scratch,
+                               const UsePage& use);
+
   // --- Which pages are known.
   enum class Answer : std::uint8_t { kNew, kKnown, kLater };
   struct Decision {
@@ -44,7 +54,8 @@ class PageStore {
   };
 
   // kLater: next_decision() will say. A known page that is due, and not out, will know what it was
-  // offered as.
+  // offered as. One that is not due, and that the candidate says was modified, is brought forward
+  // by serve_hints(), with the latest such date.
   base::Result<Answer> ask(const base::Id& id, const Candidate& candidate, base::Instant now);
   // Candidates that have no answer yet.
   std::size_t undecided() const { return asked_.size(); }
@@ -67,6 +78,7 @@ class PageStore {
   struct Due {
     base::Id id;
     PageRecord record;
+    std::optional<base::Instant> modified;  // as it was told since it was stored
   };
   // The next that is due, with the nearest of the candidates that it was offered as.
   base::Result<std::optional<Due>> next_due(base::Instant now);
@@ -74,6 +86,10 @@ class PageStore {
   base::Instant next_due_at() const;
   base::Status hold(const base::Id& id, const PageRecord& record);
   base::Status reschedule(const base::Id& id, const PageRecord& record, base::Instant due);
+
+  // Lets pages be due now that were said to be modified, those of one bucket with each call, which
+  // reads it. False: there are none left.
+  base::Result<bool> serve_hints() { return store_->store().serve_pulls(); }
 
   // --- Any page.
   base::Result<std::optional<PageRecord>> find(const base::Id& id);
@@ -90,9 +106,10 @@ class PageStore {
     std::size_t operator()(const base::Id& id) const { return id.low; }
   };
 
-  base::Result<PageRecord> decode(const base::Id& id, std::string_view body) const;
+  static base::Result<PageRecord> decode(const base::Id& id, std::string_view body);
   std::string_view encode(const PageRecord& record);
   void begin_asking(const base::Id& id);
+  void keep(const PageKey& key, const Candidate& candidate);
   base::Status offer(const base::Id& id, sat::Seq seq, const Candidate& candidate,
                      base::Instant now);
 

@@ -236,6 +236,37 @@ TEST(PageStore, KnowsEveryPageOnceAndDecidesAboutEveryCandidate) {
   }
 }
 
+TEST(PageStore, BringsForwardWhatIsSaidToBeModified) {
+  env::MemoryFileSystem files;
+  auto pages = PageStore::open(files, "/pages", small(), "", kStart).value();
+  for (const std::uint64_t n : {1U, 2U, 3U}) {
+    PageRecord record;
+    record.candidate = {url_of(n), "", 5, 0, Offer::kLink};
+    record.state = PageState::kVisited;
+    ASSERT_TRUE(pages->add(page_id_of(url_of(n)), record, kStart + Duration::minutes(30)));
+  }
+  const Instant said = kStart + Duration::seconds(1);
+  for (const int ms : {5, 9, 7}) {
+    Candidate hint{url_of(2), "", 1, 0, Offer::kHint};
+    hint.modified = kStart + Duration::from_ms(ms);
+    EXPECT_EQ(pages->ask(page_id_of(url_of(2)), hint, said), PageStore::Answer::kKnown);
+  }
+  EXPECT_FALSE(pages->next_due(kStart + Duration::minutes(1)).value());
+  const std::string position = pages->commit(1).value();
+  ASSERT_TRUE(pages->on_durable(1));
+  pages.reset();
+  files.restart();
+  pages = PageStore::open(files, "/pages", small(), position, kStart).value();
+  while (pages->serve_hints().value()) {
+  }
+  const auto due = pages->next_due(kStart + Duration::minutes(2)).value();
+  ASSERT_TRUE(due);
+  EXPECT_EQ(due->record.candidate.url, url_of(2));
+  EXPECT_EQ(due->record.candidate.depth, 5U);
+  EXPECT_EQ(due->modified, kStart + Duration::from_ms(9));
+  EXPECT_FALSE(pages->next_due(kStart + Duration::minutes(2)).value());
+}
+
 TEST(PageStore, APageThatIsDueAndNotOutComesAsTheNearestItWasOfferedAs) {
   env::MemoryFileSystem files;
   const auto pages = PageStore::open(files, "/pages", small(), "", kStart).value();
@@ -258,9 +289,52 @@ TEST(PageStore, APageThatIsDueAndNotOutComesAsTheNearestItWasOfferedAs) {
   EXPECT_EQ(second->record.candidate.depth, 5U);  // it was not due then
 }
 
+// While its owner goes on.
+TEST(PageStore, TellsEveryPageOfAPositionOnceToWhoOnlyLooks) {
+  env::MemoryFileSystem files;
+  const auto pages = PageStore::open(files, "/pages", small(), "", kStart).value();
+  const auto record_of = [](std::uint64_t n) {
+    PageRecord record;
+    record.candidate = {url_of(n), "", 5, 0, Offer::kLink};
+    return record;
+  };
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    const Instant due = kStart + Duration::seconds(static_cast<std::int64_t>(n));
+    ASSERT_TRUE(pages->add(page_id_of(url_of(n)), record_of(n), due));
+  }
+  while (const auto due = pages->next_due(kStart + Duration::seconds(100)).value()) {
+    PageRecord record = due->record;
+    record.visits = 1;
+    ASSERT_TRUE(pages->reschedule(due->id, record, kStart + Duration::seconds(500)));
+  }
+  const std::string position = pages->commit(1).value();
+  for (std::uint64_t n = 300; n < 600; ++n) {
+    ASSERT_TRUE(pages->add(page_id_of(url_of(n)), record_of(n), kStart));
+  }
+  ASSERT_TRUE(pages->commit(2));
+
+  env::MemoryFileSystem scratch;
+  std::uint64_t all = 0;
+  std::uint64_t visited = 0;
+  const auto use = [&](const PageRecord& record) -> base::Status {
+    ++all;
+    visited += record.visits;
+    return {};
+  };
+  const auto told = PageStore::for_each(files, "/pages", position, {scratch, ""}, use);
+  ASSERT_TRUE(told) << told.error().message();
+  EXPECT_EQ(all, 300U);
+  EXPECT_GE(visited, 99U);
+  EXPECT_LE(visited, 101U);
+  EXPECT_TRUE(PageStore::for_each(files, "/pages", "", {scratch, ""}, use));  // nothing yet
+  EXPECT_EQ(all, 300U);
+}
+
 TEST(PageStore, SaysThatAPositionIsNone) {
   env::MemoryFileSystem files;
   EXPECT_FALSE(PageStore::open(files, "/pages", small(), "rubbish", kStart));
+  const auto use = [](const PageRecord& /*record*/) { return base::Status(); };
+  EXPECT_FALSE(PageStore::for_each(files, "/pages", "rubbish", {files, ""}, use));
 }
 
 }  // namespace

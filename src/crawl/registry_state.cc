@@ -6,7 +6,7 @@ namespace meguri::crawl {
 
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 3;
 
 }  // namespace
 
@@ -18,6 +18,7 @@ std::string RegistryState::encode() const {
   for (const std::uint64_t count : visited) flow::put_fixed(out, count);
   flow::put_text(out, pages);
   flow::put_text(out, hosts);
+  flow::put_text(out, groups);
   for (const std::uint64_t count : refused) flow::put_fixed(out, count);
   return out;
 }
@@ -28,10 +29,12 @@ base::Result<RegistryState> RegistryState::decode(std::string_view bytes) {
   std::uint8_t version = 0;
   std::string_view pages;
   std::string_view hosts;
+  std::string_view groups;
   bool whole = flow::take_fixed(bytes, version) && version == kVersion &&
                flow::take_fixed(bytes, state.known) && flow::take_fixed(bytes, state.done);
   for (std::uint64_t& count : state.visited) whole = whole && flow::take_fixed(bytes, count);
-  whole = whole && flow::take_text(bytes, pages) && flow::take_text(bytes, hosts);
+  whole = whole && flow::take_text(bytes, pages) && flow::take_text(bytes, hosts) &&
+          flow::take_text(bytes, groups);
   for (std::uint64_t& count : state.refused) {
     whole = whole && (bytes.empty() || flow::take_fixed(bytes, count));
   }
@@ -42,6 +45,7 @@ base::Result<RegistryState> RegistryState::decode(std::string_view bytes) {
   }
   state.pages = pages;
   state.hosts = hosts;
+  state.groups = groups;
   return state;
 }
 

@@ -519,7 +519,8 @@ TEST(Registry, PagesOfSkippedHostsAreNotRegistered) {
 
 TEST(Registry, HandsOutEmbedsThenSeedsThenWhatIsNearThem) {
   const std::string host = "http://example.com/";
-  const std::vector<Candidate> items = {{host + "deep", "", 9, 0, Offer::kLink},
+  const std::vector<Candidate> items = {{host + "foreign", "", 1, 0, Offer::kLink, {}, true},
+                                        {host + "deep", "", 9, 0, Offer::kLink},
                                         {host + "near", "", 3, 0, Offer::kLink},
                                         {host + "link", "", 1, 0, Offer::kLink},
                                         {host + "seed", "", 0, 0, Offer::kSeed},
@@ -536,7 +537,8 @@ TEST(Registry, HandsOutEmbedsThenSeedsThenWhatIsNearThem) {
         script.refused.emit({due.id, Refusal::kRobots});
       },
       [&](Registry&, Script&) {
-        EXPECT_EQ(order, (std::vector<std::string>{"embed", "seed", "link", "near", "deep"}));
+        EXPECT_EQ(order,
+                  (std::vector<std::string>{"embed", "seed", "link", "near", "deep", "foreign"}));
       });
 }
 

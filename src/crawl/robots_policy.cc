@@ -49,7 +49,7 @@ RobotsStep robots_step(const RobotsRecord& record, base::Instant now, base::Dura
 }
 
 void take_robots(RobotsRecord& record, int status, std::string_view text, std::string_view agent,
-                 base::Instant now) {
+                 base::Instant now, web::RobotsScope scope) {
   web::RobotsPolicy policy = web::robots_for_status(status);
   // We ask without conditions, so that a 304 says nothing unless we hold something.
   if (policy == web::RobotsPolicy::kKeep && !record.is_known) {
@@ -65,7 +65,7 @@ void take_robots(RobotsRecord& record, int status, std::string_view text, std::s
     record.rules = web::Robots::allow_all();
   } else {
     record.failing_since = {};
-    if (policy == web::RobotsPolicy::kParse) record.rules = web::Robots::parse(text, agent);
+    if (policy == web::RobotsPolicy::kParse) record.rules = web::Robots::parse(text, agent, scope);
     if (policy == web::RobotsPolicy::kAllowAll) record.rules = web::Robots::allow_all();
   }
   record.is_known = true;

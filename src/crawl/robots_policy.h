@@ -49,7 +49,7 @@ base::Duration robots_wait(std::uint32_t failures);
 // robots.txt was answered with `status` after all redirects that were followed; 0: not at all.
 // `text` counts for 2xx, and our name in it is `agent`.
 void take_robots(RobotsRecord& record, int status, std::string_view text, std::string_view agent,
-                 base::Instant now);
+                 base::Instant now, web::RobotsScope scope = web::RobotsScope::kOwnGroup);
 
 // For the store; rules are bound to the agent they were compiled for and unknown to any other.
 std::string encode_robots(const RobotsRecord& record, std::string_view agent);

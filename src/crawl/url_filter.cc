@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "crawl/host_aliases.h"
 #include "web/canonical.h"
 #include "web/url.h"
 
@@ -15,6 +16,8 @@ int year_of(base::Instant instant) {
       std::chrono::milliseconds(instant.ms()));
   return int(std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(time)).year());
 }
+
+constexpr char kAliasEntry = '=';
 
 // Each has one writer, so it needs no atomic addition.
 void add_one(std::atomic<std::uint64_t>& count) {
@@ -42,6 +45,9 @@ base::Status UrlFilter::start() {
   places_->for_each([this](std::string_view place, std::string_view /*value*/) {
     if (const auto url = web::Url::parse(place)) rules_->widen(*url);
   });
+  places_->for_each([this](std::string_view key, std::string_view kept) {
+    if (key.starts_with(kAliasEntry)) aliases_.emplace(key.substr(1), kept);
+  });
   return {};
 }
 
@@ -68,7 +74,33 @@ void UrlFilter::widen(const Candidate& item) {
   places_->put(place, {});
 }
 
+void UrlFilter::on_alias(AliasChange&& change) {
+  const std::string key = kAliasEntry + change.host;
+  if (change.kept.empty()) {
+    places_->erase(key);
+    aliases_.erase(change.host);
+    return;
+  }
+  places_->put(key, change.kept);
+  aliases_[std::move(change.host)] = std::move(change.kept);
+}
+
+// Nullopt: it is to be taken as it is.
+std::optional<Candidate> UrlFilter::on_kept_host(const Candidate& item) const {
+  if (aliases_.empty() || item.is_seed()) return std::nullopt;
+  const auto url = web::Url::parse(item.url);
+  const auto alias = url ? aliases_.find(std::string(url->host())) : aliases_.end();
+  if (alias == aliases_.end()) return std::nullopt;
+  Candidate renamed = item;
+  renamed.url = url_on(alias->second, *url);
+  return check(renamed) == UrlReason::kScope ? std::nullopt : std::optional(std::move(renamed));
+}
+
 void UrlFilter::on_candidate(Candidate&& item) {
+  if (auto renamed = on_kept_host(item)) {
+    item = *std::move(renamed);
+    add_one(counts_.renamed);
+  }
   if (const auto reason = check(item)) {
     add_one(counts_.refused[static_cast<std::size_t>(*reason)]);
     return;

@@ -62,7 +62,8 @@ UrlRules::UrlRules(const ScopeOptions& options)
     : scope_(options.scope),
       depth_max_(options.depth_max),
       hops_max_(options.hops_max),
-      embeds_(options.embeds) {}
+      embeds_(options.embeds),
+      limits_(options.url) {}
 UrlRules::UrlRules(UrlRules&&) noexcept = default;
 UrlRules& UrlRules::operator=(UrlRules&&) noexcept = default;
 UrlRules::~UrlRules() = default;
@@ -164,8 +165,9 @@ std::optional<UrlReason> UrlRules::check(Candidate& candidate, int year_now) con
   if (!parsed) return UrlReason::kNotAUrl;
   const web::Url url = web::canonical(*std::move(parsed));
   const bool is_given = candidate.offer == Offer::kSeed;
-  const web::UrlFilterLimits limits = {.allow_intranet = allow_intranet_ || is_given,
-                                       .year_now = year_now};
+  web::UrlFilterLimits limits = limits_;
+  limits.allow_intranet = allow_intranet_ || is_given;
+  limits.year_now = year_now;
   if (const auto refusal = web::check(url, limits)) return reason_of(*refusal);
   if (candidate.depth > depth_max_) return UrlReason::kDepth;
   if (candidate.hops > hops_max_) return UrlReason::kHops;

@@ -88,6 +88,7 @@ class UrlRules {
   std::uint32_t depth_max_;
   std::uint8_t hops_max_;
   bool embeds_;
+  web::UrlFilterLimits limits_;
   bool allow_intranet_ = false;
   using Texts = std::unordered_set<std::string, TextHash, std::equal_to<>>;
   // By scope: hosts, domains, or seeds without scheme up to their last slash.

@@ -217,5 +217,33 @@ TEST(UrlRules, EveryReasonHasAName) {
   EXPECT_FALSE(names.contains("unknown"));
 }
 
+TEST(UrlRules, WhatIsATrapIsForTheOptionsToSay) {
+  const std::vector<std::string> seeds = {"http://www.example.org/"};
+  const std::string site = "http://www.example.org/";
+  const UrlRules usual = rules_of({.scope = Scope::kHost}, seeds);
+  EXPECT_EQ(judge(usual, site + std::string(5000, 'a')), "too-long");
+  EXPECT_EQ(judge(usual, site + "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21"),
+            "too-deep");
+  EXPECT_EQ(judge(usual, site + "a/b/a/b/a/b/"), "repeating-path");
+  EXPECT_EQ(judge(usual, site + "?PHPSESSID=0123456789abcdef0123"), "session-id");
+  EXPECT_EQ(judge(usual, site + "calendar/2040/01/"), "calendar");
+  EXPECT_EQ(judge(usual, site + "calendar/1900/01/"), "");
+
+  ScopeOptions loose{.scope = Scope::kHost};
+  loose.url = {.bytes_max = 10'000,
+               .depth_max = 30,
+               .repeats_max = 5,
+               .allow_session_ids = true,
+               .years_back_max = 20,
+               .years_ahead_max = 20};
+  const UrlRules other = rules_of(loose, seeds);
+  EXPECT_EQ(judge(other, site + std::string(5000, 'a')), "");
+  EXPECT_EQ(judge(other, site + "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21"), "");
+  EXPECT_EQ(judge(other, site + "a/b/a/b/a/b/"), "");
+  EXPECT_EQ(judge(other, site + "?PHPSESSID=0123456789abcdef0123"), "");
+  EXPECT_EQ(judge(other, site + "calendar/2040/01/"), "");
+  EXPECT_EQ(judge(other, site + "calendar/1900/01/"), "calendar");
+}
+
 }  // namespace
 }  // namespace meguri::crawl

@@ -1,6 +1,7 @@
 #include "crawl/visit_records.h"
 
 #include <string>
+#include <utility>
 
 #include "web/redirect.h"
 
@@ -95,8 +96,9 @@ std::optional<StoredPayload> VisitRecords::same_body(const archive::Exchange& ex
   return stored == nullptr ? std::nullopt : std::optional(*stored);
 }
 
-VisitRecords::Kept VisitRecords::of_answer(const ReadAnswer& read, VisitOutcome outcome,
-                                           env::Random& random) {
+base::Result<VisitRecords::Kept> VisitRecords::of_answer(const ReadAnswer& read,
+                                                         VisitOutcome outcome,
+                                                         env::Random& random) {
   const fetch::Fetched& fetched = read.answer.fetched;
   const std::string ip_address = address_of(fetched);
   const bool is_h2 = fetched.protocol == fetch::HttpProtocol::kHttp2;
@@ -109,7 +111,7 @@ VisitRecords::Kept VisitRecords::of_answer(const ReadAnswer& read, VisitOutcome 
                                    .protocol = is_h2 ? "h2" : ""};
   const auto ids = archive::VisitIds::draw(random);
   if (outcome == VisitOutcome::kChanged) return of_changed(exchange, ids);
-  if (outcome != VisitOutcome::kUnchanged) return {maker_.response(exchange, ids), std::nullopt};
+  if (outcome != VisitOutcome::kUnchanged) return of_response(exchange, ids);
   const PriorVersion& prior = *read.prior();
   const archive::Original original{
       .id = prior.record,
@@ -118,22 +120,28 @@ VisitRecords::Kept VisitRecords::of_answer(const ReadAnswer& read, VisitOutcome 
       .payload_digest = prior.digest};
   const RevisitKind kind =
       read.head.status == 304 ? RevisitKind::kServerNotModified : RevisitKind::kIdenticalPayload;
-  if (!may_refer(exchange, original, kind)) return {maker_.response(exchange, ids), std::nullopt};
-  return {maker_.revisit(exchange, original, kind, ids), std::nullopt};
+  if (!may_refer(exchange, original, kind)) return of_response(exchange, ids);
+  return Kept{maker_.revisit(exchange, original, kind, ids), std::nullopt};
 }
 
-VisitRecords::Kept VisitRecords::of_changed(const archive::Exchange& exchange,
-                                            const archive::VisitIds& ids) {
+base::Result<VisitRecords::Kept> VisitRecords::of_response(const archive::Exchange& exchange,
+                                                           const archive::VisitIds& ids) {
+  ASSIGN_OR_RETURN(archive::MadeRecords records, maker_.response(exchange, ids));
+  return Kept{std::move(records), std::nullopt};
+}
+
+base::Result<VisitRecords::Kept> VisitRecords::of_changed(const archive::Exchange& exchange,
+                                                          const archive::VisitIds& ids) {
   if (const auto stored = same_body(exchange)) {
     const archive::Original original{.id = stored->record,
                                      .target_uri = stored->url,
                                      .date = stored->date,
                                      .payload_digest = exchange.payload_digest};
     if (may_refer(exchange, original, RevisitKind::kIdenticalPayload)) {
-      return {maker_.revisit(exchange, original, RevisitKind::kIdenticalPayload, ids), stored};
+      return Kept{maker_.revisit(exchange, original, RevisitKind::kIdenticalPayload, ids), stored};
     }
   }
-  Kept kept{maker_.response(exchange, ids), std::nullopt};
+  ASSIGN_OR_RETURN(Kept kept, of_response(exchange, ids));
   const bool is_whole = exchange.truncation == archive::Truncation::kNone;
   if (is_whole && exchange.body.size() >= StoredPayloads::kBodyBytesMin) {
     payloads_.note(exchange.payload_digest, {.url = std::string(exchange.visit.target_uri),

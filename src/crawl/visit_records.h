@@ -5,9 +5,12 @@
 #include <string_view>
 
 #include "archive/warc_record.h"
+#include "base/result.h"
 #include "crawl/messages.h"
 #include "crawl/stored_payloads.h"
 #include "env/random.h"
+#include "env/spool.h"
+#include "env/spooled_bytes.h"
 #include "web/http_head.h"
 
 namespace meguri::crawl {
@@ -37,9 +40,14 @@ std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outc
 // cut off without it.
 class VisitRecords {
  public:
-  explicit VisitRecords(archive::RecordOptions options) : maker_(options) {}
+  // The spool keeps records of large bodies, and is borrowed; null: everything is in memory.
+  explicit VisitRecords(archive::RecordOptions options, env::Spool* spool = nullptr)
+      : maker_(options, spool) {}
 
-  archive::Digest digest_of(std::string_view body) { return maker_.digest_of(body); }
+  // This and of_answer() fail only where a body is on disk.
+  base::Result<archive::Digest> digest_of(const env::SpooledBytes& body) {
+    return maker_.digest_of(body);
+  }
 
   // A revisit record where the outcome is kUnchanged and it may refer to the prior version; else a
   // response record. Of a page that changed, a revisit record too where another page of this run
@@ -48,13 +56,14 @@ class VisitRecords {
     archive::MadeRecords records;
     std::optional<StoredPayload> original;
   };
-  Kept of_answer(const ReadAnswer& read, VisitOutcome outcome, env::Random& random);
+  base::Result<Kept> of_answer(const ReadAnswer& read, VisitOutcome outcome, env::Random& random);
   // A metadata record for a visit of which nothing else is kept. `reason` is a word.
   archive::MadeRecords of_failure(const Answer& answer, std::string_view reason,
                                   std::string_view detail, env::Random& random);
 
  private:
-  Kept of_changed(const archive::Exchange& exchange, const archive::VisitIds& ids);
+  base::Result<Kept> of_response(const archive::Exchange& exchange, const archive::VisitIds& ids);
+  base::Result<Kept> of_changed(const archive::Exchange& exchange, const archive::VisitIds& ids);
   std::optional<StoredPayload> same_body(const archive::Exchange& exchange);
 
   archive::RecordMaker maker_;

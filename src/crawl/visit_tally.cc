@@ -21,6 +21,7 @@ void VisitTally::add(const VisitNote& note) {
   const base::MutexLock lock(mutex_);
   ++(note.purpose == Purpose::kPage ? totals_.pages : totals_.robots);
   totals_.links += note.links;
+  totals_.foreign_links += note.foreign_links;
   totals_.truncated += note.truncation == fetch::Truncation::kNone ? 0 : 1;
   totals_.bytes_received += note.bytes;
   totals_.bytes_archived += note.warc_bytes;

@@ -37,6 +37,7 @@ struct VisitTotals {
   std::uint64_t pages = 0;   // visits to them
   std::uint64_t robots = 0;  // visits to robots.txt
   std::uint64_t links = 0;
+  std::uint64_t foreign_links = 0;  // as in VisitNote
   std::uint64_t truncated = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_archived = 0;  // of records, compressed

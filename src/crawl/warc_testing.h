@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "archive/warc_reader.h"
 #include "env/memory_file_system.h"
+#include "env/spool_testing.h"
 
 namespace meguri::crawl::testing {
 
@@ -49,10 +49,10 @@ inline std::vector<StoredRecord> read_records(env::FileSystem& files, const std:
 }
 
 // The same of bytes.
-inline std::vector<StoredRecord> read_records(std::string_view bytes) {
+inline std::vector<StoredRecord> read_records(const env::SpooledBytes& bytes) {
   env::MemoryFileSystem files;
   const auto file = files.create("x.warc.gz");
-  EXPECT_TRUE(file && (*file)->append(bytes));
+  EXPECT_TRUE(file && (*file)->append(env::text_of(bytes)));
   return read_records(files, "x.warc.gz");
 }
 

@@ -68,6 +68,32 @@ class FaultyReadableFile final : public ReadableFile {
   std::string path_;
 };
 
+class FaultyTemporaryFile final : public TemporaryFile {
+ public:
+  FaultyTemporaryFile(FaultyFileSystem& fs, std::unique_ptr<TemporaryFile> file, std::string path)
+      : fs_(fs), file_(std::move(file)), path_(std::move(path)) {}
+
+  base::Status append(std::string_view bytes) override {
+    const auto verdict = fs_.judge(fmt::format("append to {}", path_));
+    if (verdict.outcome == FaultyFileSystem::Outcome::kWorks) return file_->append(bytes);
+    std::ignore = file_->append(bytes.substr(0, fs_.draw_part(bytes.size())));
+    return verdict.status;
+  }
+  base::Status read_at(std::uint64_t offset, std::size_t length, std::string* out) const override {
+    RETURN_IF_ERROR(fs_.judge_read(path_));
+    return file_->read_at(offset, length, out);
+  }
+  base::Result<std::uint64_t> size() const override {
+    RETURN_IF_ERROR(fs_.check_power(path_));
+    return file_->size();
+  }
+
+ private:
+  FaultyFileSystem& fs_;
+  std::unique_ptr<TemporaryFile> file_;
+  std::string path_;
+};
+
 FaultyFileSystem::FaultyFileSystem(std::uint64_t seed) : random_(seed) {}
 
 FaultyFileSystem::Verdict FaultyFileSystem::judge(const std::string& what, bool is_sync) {
@@ -151,6 +177,17 @@ base::Result<std::unique_ptr<ReadableFile>> FaultyFileSystem::open_read(const st
   RETURN_IF_ERROR(check_power(path));
   ASSIGN_OR_RETURN(auto file, disk_.open_read(path));
   return std::make_unique<FaultyReadableFile>(*this, std::move(file), path);
+}
+
+base::Result<std::unique_ptr<TemporaryFile>> FaultyFileSystem::open_temporary(
+    const std::string& dir) {
+  std::unique_ptr<TemporaryFile> file;
+  std::string path = fmt::format("a temporary file in {}", dir);
+  RETURN_IF_ERROR(change(fmt::format("open {}", path), [&]() -> base::Status {
+    ASSIGN_OR_RETURN(file, disk_.open_temporary(dir));
+    return {};
+  }));
+  return std::make_unique<FaultyTemporaryFile>(*this, std::move(file), std::move(path));
 }
 
 base::Status FaultyFileSystem::truncate(const std::string& path, std::uint64_t size) {

@@ -1,8 +1,9 @@
 // FaultyFileSystem: a MemoryFileSystem that fails on request, as disks and power do.
 //
-// Every operation that changes something is counted: append, sync, create (also by open_append and
-// lock), truncate, punch, rename, remove, make_dirs, sync_dir. A test that holds at every moment
-// the power may go is written so, or shorter with for_each_crash_point() of crash_points.h:
+// Every operation that changes something is counted: append, sync, create (also by open_append,
+// open_temporary and lock), truncate, punch, rename, remove, make_dirs, sync_dir. A test that holds
+// at every moment the power may go is written so, or shorter with for_each_crash_point() of
+// crash_points.h:
 //
 //   for (std::uint64_t n = 0;; ++n) {
 //     FaultyFileSystem fs(seed);
@@ -40,6 +41,7 @@ class FaultyFileSystem final : public FileSystem {
   base::Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
+  base::Result<std::unique_ptr<TemporaryFile>> open_temporary(const std::string& dir) override;
   base::Status truncate(const std::string& path, std::uint64_t size) override;
   base::Status punch(const std::string& path, std::uint64_t offset, std::uint64_t length) override;
   base::Status rename(const std::string& from, const std::string& to) override;
@@ -83,6 +85,7 @@ class FaultyFileSystem final : public FileSystem {
  private:
   friend class FaultyFile;
   friend class FaultyReadableFile;
+  friend class FaultyTemporaryFile;
 
   enum class Outcome : std::uint8_t { kWorks, kFails, kPowerGoes, kPowerIsOff };
   // What becomes of one change, and what its caller is told unless it works.

@@ -39,6 +39,14 @@ class ReadableFile {
   virtual base::Result<std::uint64_t> size() const = 0;
 };
 
+// A file without a name, for what is too much for memory and nobody else's: gone when it is closed,
+// and with the process, however that ends. One thread appends; any may read what was appended
+// before. After a failed append it is of no use any more.
+class TemporaryFile : public ReadableFile {
+ public:
+  virtual base::Status append(std::string_view bytes) = 0;
+};
+
 // Held while it lives; another process or another open archive cannot take it meanwhile.
 class FileLock {
  public:
@@ -67,6 +75,9 @@ class FileSystem {
   // Creates a new file; kExists if there is one.
   virtual base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
   virtual base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) = 0;
+
+  // In the folder `dir`, whose disk it takes room of.
+  virtual base::Result<std::unique_ptr<TemporaryFile>> open_temporary(const std::string& dir) = 0;
 
   // Cuts a file to `size` bytes and syncs it. Requires size <= its size.
   virtual base::Status truncate(const std::string& path, std::uint64_t size) = 0;

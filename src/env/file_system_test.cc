@@ -324,6 +324,28 @@ TEST_P(FileSystemTest, ALockHasOneHolderAtATime) {
   EXPECT_TRUE(fs_.lock(path("LOCK")));  // the one before is gone already
 }
 
+TEST_P(FileSystemTest, ATemporaryFileHasNoNameAndIsReadAsItGrows) {
+  auto file = fs_.open_temporary(root_);
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(list(), Names{});
+  ASSERT_TRUE((*file)->append("abc"));
+  ASSERT_TRUE((*file)->append(std::string(3'000'000, 'x')));
+  std::string bytes;
+  ASSERT_TRUE((*file)->read_at(2, 4, &bytes));
+  EXPECT_EQ(bytes, "cxxx");
+  ASSERT_TRUE((*file)->read_at(2'999'999, 100, &bytes));
+  EXPECT_EQ(bytes, "xxxx");
+  EXPECT_EQ((*file)->size(), 3'000'003U);
+  auto other = fs_.open_temporary(root_);
+  ASSERT_TRUE(other);
+  EXPECT_EQ((*other)->size(), 0U);
+  EXPECT_EQ(list(), Names{});
+}
+
+TEST_P(FileSystemTest, ATemporaryFileNeedsItsFolder) {
+  EXPECT_EQ(code_of(fs_.open_temporary(path("none")), "none"), ErrorCode::kNotFound);
+}
+
 TEST_P(FileSystemTest, FreeSpaceIsKnown) { EXPECT_GT(*fs_.free_space(root_), 0); }
 
 TEST_P(FileSystemTest, WriteFileAtomicallyReplacesAndLeavesNothingElse) {

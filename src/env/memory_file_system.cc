@@ -26,6 +26,27 @@ class MemoryReadableFile final : public ReadableFile {
   const MemoryFileSystem::Handle handle_;
 };
 
+class MemoryTemporaryFile final : public TemporaryFile {
+ public:
+  MemoryTemporaryFile(MemoryFileSystem& fs, MemoryFileSystem::Handle handle)
+      : fs_(fs), handle_(std::move(handle)) {}
+  ~MemoryTemporaryFile() override { fs_.close_temporary(handle_); }
+  MemoryTemporaryFile(const MemoryTemporaryFile&) = delete;
+  MemoryTemporaryFile& operator=(const MemoryTemporaryFile&) = delete;
+
+  base::Status append(std::string_view bytes) override {
+    return fs_.append_temporary(handle_, bytes);
+  }
+  base::Status read_at(std::uint64_t offset, std::size_t length, std::string* out) const override {
+    return fs_.read_at(handle_, offset, length, out);
+  }
+  base::Result<std::uint64_t> size() const override { return fs_.size_of(handle_); }
+
+ private:
+  MemoryFileSystem& fs_;
+  const MemoryFileSystem::Handle handle_;
+};
+
 class MemoryLock final : public FileLock {
  public:
   MemoryLock(MemoryFileSystem& fs, MemoryFileSystem::Handle handle)
@@ -85,6 +106,16 @@ base::Result<std::unique_ptr<ReadableFile>> MemoryFileSystem::open_read(const st
   const MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(MemoryNodePtr node, tree_.find_file(path));
   return std::make_unique<MemoryReadableFile>(*this, Handle{std::move(node), path, life_});
+}
+
+base::Result<std::unique_ptr<TemporaryFile>> MemoryFileSystem::open_temporary(
+    const std::string& dir) {
+  const MutexLock lock(mutex_);
+  RETURN_IF_ERROR(tree_.find_folder(dir));
+  auto node = std::make_shared<MemoryNode>();
+  node->is_linked = false;
+  return std::make_unique<MemoryTemporaryFile>(
+      *this, Handle{std::move(node), fmt::format("a temporary file in {}", dir), life_});
 }
 
 base::Status MemoryFileSystem::truncate(const std::string& path, std::uint64_t size) {
@@ -158,7 +189,7 @@ base::Result<std::vector<std::string>> MemoryFileSystem::list(const std::string&
 base::Result<std::uint64_t> MemoryFileSystem::free_space(const std::string& path) {
   const MutexLock lock(mutex_);
   RETURN_IF_ERROR(tree_.find(path));
-  return capacity_ - std::min(capacity_, tree_.used());
+  return room();
 }
 
 base::Result<std::unique_ptr<FileLock>> MemoryFileSystem::lock(const std::string& path) {
@@ -176,6 +207,7 @@ void MemoryFileSystem::crash(Random* random) {
   const MutexLock lock(mutex_);
   tree_ = tree_.after_crash(random);
   locked_.clear();
+  temporary_bytes_ = 0;
   ++life_;
 }
 
@@ -191,6 +223,7 @@ std::unique_ptr<MemoryFileSystem> MemoryFileSystem::after_crash(Random* random) 
 void MemoryFileSystem::restart() {
   const MutexLock lock(mutex_);
   locked_.clear();
+  temporary_bytes_ = 0;
   ++life_;
 }
 
@@ -201,7 +234,7 @@ void MemoryFileSystem::set_capacity(std::uint64_t bytes) {
 
 std::uint64_t MemoryFileSystem::used() const {
   const MutexLock lock(mutex_);
-  return tree_.used();
+  return tree_.used() + temporary_bytes_;
 }
 
 base::Status MemoryFileSystem::flip_bit(const std::string& path, std::uint64_t bit) {
@@ -226,7 +259,7 @@ base::Status MemoryFileSystem::append(const Handle& handle, std::uint64_t expect
     return fail(ErrorCode::kInvalid, "{} has {} bytes and not {}: cut it after a failed append",
                 handle.path, handle.node->bytes.size(), expected_size);
   }
-  const std::uint64_t room = capacity_ - std::min(capacity_, tree_.used());
+  const std::uint64_t room = this->room();
   tree_.append(handle.node.get(), bytes.substr(0, room));
   if (bytes.size() > room) return fail(ErrorCode::kNoSpace, "no space left for {}", handle.path);
   return {};
@@ -258,6 +291,25 @@ base::Result<std::uint64_t> MemoryFileSystem::size_of(const Handle& handle) cons
   const MutexLock lock(mutex_);
   RETURN_IF_ERROR(check_alive(handle));
   return handle.node->bytes.size();
+}
+
+std::uint64_t MemoryFileSystem::room() const {
+  return capacity_ - std::min(capacity_, tree_.used() + temporary_bytes_);
+}
+
+base::Status MemoryFileSystem::append_temporary(const Handle& handle, std::string_view bytes) {
+  const MutexLock lock(mutex_);
+  RETURN_IF_ERROR(check_alive(handle));
+  const std::string_view fitting = bytes.substr(0, room());
+  tree_.append(handle.node.get(), fitting);
+  temporary_bytes_ += fitting.size();
+  if (fitting.size() == bytes.size()) return {};
+  return fail(ErrorCode::kNoSpace, "no space left for {}", handle.path);
+}
+
+void MemoryFileSystem::close_temporary(const Handle& handle) {
+  const MutexLock lock(mutex_);
+  if (handle.life == life_) temporary_bytes_ -= handle.node->bytes.size();
 }
 
 void MemoryFileSystem::unlock(const Handle& handle) {

@@ -33,6 +33,7 @@ class MemoryFileSystem final : public FileSystem {
   base::Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
+  base::Result<std::unique_ptr<TemporaryFile>> open_temporary(const std::string& dir) override;
   base::Status truncate(const std::string& path, std::uint64_t size) override;
   base::Status punch(const std::string& path, std::uint64_t offset, std::uint64_t length) override;
   base::Status rename(const std::string& from, const std::string& to) override;
@@ -58,7 +59,7 @@ class MemoryFileSystem final : public FileSystem {
 
   // Appends beyond this many bytes in all write what fits and fail with kNoSpace.
   void set_capacity(std::uint64_t bytes);
-  std::uint64_t used() const;  // bytes in files
+  std::uint64_t used() const;  // bytes in files, those without names included
 
   // Damages a file, on the medium too. Requires bit < 8 * its size.
   base::Status flip_bit(const std::string& path, std::uint64_t bit);
@@ -66,6 +67,7 @@ class MemoryFileSystem final : public FileSystem {
  private:
   friend class MemoryFile;
   friend class MemoryReadableFile;
+  friend class MemoryTemporaryFile;
   friend class MemoryLock;
   friend class FaultyFileSystem;
 
@@ -84,11 +86,15 @@ class MemoryFileSystem final : public FileSystem {
   base::Status read_at(const Handle& handle, std::uint64_t offset, std::size_t length,
                        std::string* out) const;
   base::Result<std::uint64_t> size_of(const Handle& handle) const;
+  base::Status append_temporary(const Handle& handle, std::string_view bytes);
+  void close_temporary(const Handle& handle);
+  std::uint64_t room() const REQUIRES(mutex_);  // bytes that fit
   void unlock(const Handle& handle);
 
   mutable base::Mutex mutex_;
   MemoryTree tree_ GUARDED_BY(mutex_);
   std::set<const MemoryNode*> locked_ GUARDED_BY(mutex_);
+  std::uint64_t temporary_bytes_ GUARDED_BY(mutex_) = 0;
   std::uint64_t life_ GUARDED_BY(mutex_) = 0;  // grows with every crash and restart
   std::uint64_t capacity_ GUARDED_BY(mutex_) = std::numeric_limits<std::int64_t>::max();
 };

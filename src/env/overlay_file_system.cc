@@ -92,6 +92,11 @@ base::Result<std::unique_ptr<ReadableFile>> OverlayFileSystem::open_read(const s
   return std::make_unique<CutFile>(std::move(file), *change.cut);
 }
 
+base::Result<std::unique_ptr<TemporaryFile>> OverlayFileSystem::open_temporary(
+    const std::string& /*dir*/) {
+  return scratch_.open_temporary(scratch_dir_);
+}
+
 base::Status OverlayFileSystem::truncate(const std::string& path, std::uint64_t size) {
   const Change change = change_of(path);
   if (change.written) return scratch_.truncate(*change.written, size);

@@ -28,6 +28,7 @@ class OverlayFileSystem final : public FileSystem {
   base::Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
+  base::Result<std::unique_ptr<TemporaryFile>> open_temporary(const std::string& dir) override;
   base::Status truncate(const std::string& path, std::uint64_t size) override;
   base::Status punch(const std::string& path, std::uint64_t offset, std::uint64_t length) override;
   base::Status rename(const std::string& from, const std::string& to) override;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -139,24 +140,45 @@ class PosixWritableFile final : public WritableFile {
   bool sync_failed_ = false;
 };
 
+// Up to `length` bytes at `offset`; fewer only at the end of the file, or after an error.
+std::size_t read_into(const Descriptor& file, char* buffer, std::size_t length,
+                      std::uint64_t offset, int* error_number) {
+  std::size_t done = 0;
+  while (done < length) {
+    const std::size_t part = std::min(length - done, kTransferBytesMax);
+    const ssize_t got = retry([&] {
+      return ::pread(file.get(), buffer + done, part, static_cast<off_t>(offset + done));
+    });
+    if (got < 0) *error_number = errno;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+base::Status read_descriptor(const Descriptor& file, const std::string& path, std::uint64_t offset,
+                             std::size_t length, std::string* out) {
+  out->clear();
+  if (length > kTrustedReadBytes) {
+    ASSIGN_OR_RETURN(const std::uint64_t size, file_size(file, path));
+    length = std::min<std::uint64_t>(length, size - std::min(size, offset));
+  }
+  int error_number = 0;
+  // GCC 12's library may hand over a larger size than asked for, so it is not used.
+  out->resize_and_overwrite(length, [&](char* buffer, std::size_t /*size*/) {
+    return read_into(file, buffer, length, offset, &error_number);
+  });
+  if (error_number == 0) return {};
+  return std::unexpected(Error::from_errno(error_number, fmt::format("cannot read {}", path)));
+}
+
 class PosixReadableFile final : public ReadableFile {
  public:
   PosixReadableFile(Descriptor file, std::string path)
       : file_(std::move(file)), path_(std::move(path)) {}
 
   base::Status read_at(std::uint64_t offset, std::size_t length, std::string* out) const override {
-    out->clear();
-    if (length > kTrustedReadBytes) {
-      ASSIGN_OR_RETURN(const std::uint64_t size, file_size(file_, path_));
-      length = std::min<std::uint64_t>(length, size - std::min(size, offset));
-    }
-    int error_number = 0;
-    // GCC 12's library may hand over a larger size than asked for, so it is not used.
-    out->resize_and_overwrite(length, [&](char* buffer, std::size_t /*size*/) {
-      return read_into(buffer, length, offset, &error_number);
-    });
-    if (error_number == 0) return {};
-    return std::unexpected(Error::from_errno(error_number, fmt::format("cannot read {}", path_)));
+    return read_descriptor(file_, path_, offset, length, out);
   }
 
   void will_read(std::uint64_t offset, std::size_t length) const override {
@@ -167,24 +189,60 @@ class PosixReadableFile final : public ReadableFile {
   base::Result<std::uint64_t> size() const override { return file_size(file_, path_); }
 
  private:
-  std::size_t read_into(char* buffer, std::size_t length, std::uint64_t offset,
-                        int* error_number) const {
-    std::size_t done = 0;
-    while (done < length) {
-      const std::size_t part = std::min(length - done, kTransferBytesMax);
-      const ssize_t got = retry([&] {
-        return ::pread(file_.get(), buffer + done, part, static_cast<off_t>(offset + done));
-      });
-      if (got < 0) *error_number = errno;
-      if (got <= 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
-  }
-
   const Descriptor file_;
   const std::string path_;
 };
+
+class PosixTemporaryFile final : public TemporaryFile {
+ public:
+  PosixTemporaryFile(Descriptor file, const std::string& dir)
+      : file_(std::move(file)), path_(fmt::format("a temporary file in {}", dir)) {}
+
+  base::Status append(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = retry([&] {
+        return ::pwrite(file_.get(), bytes.data(), std::min(bytes.size(), kTransferBytesMax),
+                        static_cast<off_t>(size_));
+      });
+      if (written < 0) return system_error("write to", path_);
+      if (written == 0) return fail(ErrorCode::kIo, "cannot write to {}: nothing written", path_);
+      size_ += static_cast<std::uint64_t>(written);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  base::Status read_at(std::uint64_t offset, std::size_t length, std::string* out) const override {
+    return read_descriptor(file_, path_, offset, length, out);
+  }
+
+  base::Result<std::uint64_t> size() const override { return file_size(file_, path_); }
+
+ private:
+  const Descriptor file_;
+  const std::string path_;
+  std::uint64_t size_ = 0;
+};
+
+// Where the disk knows no files without names.
+base::Result<Descriptor> open_and_unlink(const std::string& dir) {
+  std::string path = dir + "/meguri-XXXXXX";
+  const int fd = ::mkostemp(path.data(), O_CLOEXEC);
+  if (fd < 0) return system_error("make a temporary file in", dir);
+  Descriptor file(fd);
+  if (::unlink(path.c_str()) != 0) return system_error("remove", path);
+  return file;
+}
+
+base::Result<Descriptor> open_unnamed(const std::string& dir) {
+  constexpr mode_t kMode = 0600;
+  const int fd = retry([&] { return ::open(dir.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode); });
+  if (fd >= 0) return Descriptor(fd);
+  // Disks and kernels that lack it say one of these.
+  const bool is_unknown = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
+  if (is_unknown) return open_and_unlink(dir);
+  return system_error("make a temporary file in", dir);
+}
 
 class PosixLock final : public FileLock {
  public:
@@ -247,6 +305,12 @@ base::Result<std::unique_ptr<ReadableFile>> PosixFileSystem::open_read(const std
   ASSIGN_OR_RETURN(Descriptor file, open_descriptor(path, O_RDONLY));
   RETURN_IF_ERROR(file_size(file, path));
   return std::make_unique<PosixReadableFile>(std::move(file), path);
+}
+
+base::Result<std::unique_ptr<TemporaryFile>> PosixFileSystem::open_temporary(
+    const std::string& dir) {
+  ASSIGN_OR_RETURN(Descriptor file, has_unnamed_files_ ? open_unnamed(dir) : open_and_unlink(dir));
+  return std::make_unique<PosixTemporaryFile>(std::move(file), dir);
 }
 
 base::Status PosixFileSystem::truncate(const std::string& path, std::uint64_t size) {

@@ -17,12 +17,20 @@ namespace meguri::env {
 //    again before it writes;
 //  - after a failed sync nobody knows what the disk holds, and Linux would report the next sync as
 //    good; so every later append and sync of that file fails as well;
-//  - the lock file holds the process id of its holder while it is held, for the message to others.
+//  - the lock file holds the process id of its holder while it is held, for the message to others;
+//  - where the disk knows no files without names, a temporary one is made with a name that is
+//  removed
+//    at once: a crash just between leaves it, empty, as "meguri-" and six letters.
 class PosixFileSystem final : public FileSystem {
  public:
+  PosixFileSystem() = default;
+  // False: as on a disk that knows none, for tests.
+  explicit PosixFileSystem(bool has_unnamed_files) : has_unnamed_files_(has_unnamed_files) {}
+
   base::Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   base::Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
+  base::Result<std::unique_ptr<TemporaryFile>> open_temporary(const std::string& dir) override;
   base::Status truncate(const std::string& path, std::uint64_t size) override;
   base::Status punch(const std::string& path, std::uint64_t offset, std::uint64_t length) override;
   base::Status rename(const std::string& from, const std::string& to) override;
@@ -35,6 +43,9 @@ class PosixFileSystem final : public FileSystem {
   base::Result<std::vector<std::string>> list(const std::string& path) override;
   base::Result<std::uint64_t> free_space(const std::string& path) override;
   base::Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+
+ private:
+  const bool has_unnamed_files_ = true;
 };
 
 }  // namespace meguri::env

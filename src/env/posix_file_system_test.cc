@@ -50,6 +50,19 @@ TEST(PosixFileSystem, AHeldLockIsRefusedToAnotherProcess) {
             fmt::format("{} is held by process {}", dir.path("LOCK"), ::getpid()));
 }
 
+TEST(PosixFileSystem, ATemporaryFileNeedsNoHelpOfTheDisk) {
+  const TempDir dir;
+  PosixFileSystem fs(false);
+  const auto file = fs.open_temporary(dir.path());
+  ASSERT_TRUE(file) << file.error().message();
+  ASSERT_TRUE((*file)->append("abc"));
+  std::string bytes;
+  ASSERT_TRUE((*file)->read_at(1, 9, &bytes));
+  EXPECT_EQ(bytes, "bc");
+  EXPECT_TRUE(fs.list(dir.path())->empty());
+  EXPECT_EQ(fs.open_temporary(dir.path("none")).error().code(), ErrorCode::kNotFound);
+}
+
 // Says which of the descriptors it inherited are files of the folder given.
 void list_inherited(const std::string& dir) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

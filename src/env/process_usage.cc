@@ -49,4 +49,11 @@ ProcessUsage process_usage() {
   return usage;
 }
 
+void raise_open_files_max() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace meguri::env

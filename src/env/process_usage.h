@@ -15,4 +15,8 @@ struct ProcessUsage {
 // What cannot be found out is 0. Any thread.
 ProcessUsage process_usage();
 
+// Lets this process have as many files and sockets open as the system allows it; by itself it has
+// 1,024 on most.
+void raise_open_files_max();
+
 }  // namespace meguri::env

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace meguri::env {
@@ -20,6 +22,17 @@ TEST(ProcessUsage, CountsFilesAndMemory) {
   EXPECT_GE(after.resident_bytes, before.resident_bytes + memory.size() / 2);
   EXPECT_GE(after.cpu_seconds, before.cpu_seconds);
   for (const int descriptor : opened) ::close(descriptor);
+}
+
+TEST(ProcessUsage, MayHaveAsManyFilesOpenAsTheSystemAllows) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit before = limit;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 100);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  raise_open_files_max();
+  EXPECT_EQ(process_usage().open_files_max, limit.rlim_max);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ class CurlHttpClient final : public HttpClient {
                  std::vector<Certificate> certificates, std::unique_ptr<SocketPoller> poller)
       : shared_{.clock = clock,
                 .options = options,
+                .spool = options.spool ? options.spool
+                                       : std::make_shared<env::Spool>(options.bodies_bytes_max),
                 .sessions = TlsSessions(options.tls_sessions_max),
                 .extra_certificates = std::move(certificates),
                 .paused = {}},
@@ -54,6 +56,7 @@ class CurlHttpClient final : public HttpClient {
 
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::chrono::milliseconds kPausedLook{50};
 
   static int on_socket(CURL* easy, curl_socket_t handle, int what, void* self, void* data);
   static int on_timer(CURLM* multi, long timeout_ms, void* self);
@@ -125,7 +128,9 @@ nanoseconds CurlHttpClient::time_to_wait(base::Duration wait) const {
   if (!finished_.empty()) return nanoseconds(0);
   const std::int64_t deadline_ns = deadlines_.empty() ? kNever : deadlines_.begin()->first;
   const std::int64_t next_ns = std::min(timer_ns_, deadline_ns);
-  const nanoseconds asked = shared_.clock.real_time(wait);
+  nanoseconds asked = shared_.clock.real_time(wait);
+  // Nobody tells when there is room again.
+  if (!shared_.paused.empty()) asked = std::min<nanoseconds>(asked, kPausedLook);
   if (next_ns == kNever) return asked;
   return std::clamp(nanoseconds(next_ns - shared_.clock.nanoseconds()), nanoseconds(0), asked);
 }
@@ -177,8 +182,8 @@ void CurlHttpClient::collect() {
 void CurlHttpClient::resume_paused() {
   // Each of them once: one that pauses again stands at the end.
   for (std::size_t left = shared_.paused.size(); left > 0; --left) {
-    const bool has_room = shared_.bodies_bytes < shared_.options.bodies_bytes_max;
-    if (shared_.paused.empty() || (!has_room && shared_.leader != nullptr)) return;
+    const bool has_room = shared_.spool->has_room(1);
+    if (shared_.paused.empty() || (!has_room && !shared_.may_lead())) return;
     CurlTransfer* const transfer = shared_.paused.front();
     shared_.paused.pop_front();
     const CURLcode code = transfer->resume();

@@ -16,8 +16,10 @@
 //    own (ca-certificates), read once a day. The folder of single certificates beside it is not
 //    used: reading it takes 40 ms a connection. Sessions are resumed (fetch/tls_sessions.h),
 //    of as many hosts as the options say.
-//  * Memory: bodies are kept whole. When those in flight together exceed `bodies_bytes_max`, all
-//    transfers but one pause; so the bound is that and one body.
+//  * Memory: bodies go into a spool as they come, and so to disk where they are large. When all of
+//    its values together exceed its `bytes_max`, all transfers but one pause; and all, while those
+//    that are finished and wait elsewhere do so alone. So the bound is twice that and one body. A
+//    body that cannot be kept, because the disk is full or fails, ends its fetch as kLocalFailure.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +31,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "env/clock.h"
+#include "env/spool.h"
 #include "fetch/address_policy.h"
 #include "fetch/http_client.h"
 
@@ -37,6 +40,9 @@ namespace meguri::fetch {
 struct CurlOptions {
   AddressPolicy policy;
   std::size_t in_flight_max = 5'000;
+  // Shared with others who keep bodies. Null: the client has its own, and all is in memory, up to
+  // `bodies_bytes_max`.
+  std::shared_ptr<env::Spool> spool = {};
   std::uint64_t bodies_bytes_max = std::uint64_t{1} << 30;
   std::size_t kept_connections_max = 4096;
   std::size_t tls_sessions_max = 2'048;  // the last of as many hosts; each takes some kilobytes

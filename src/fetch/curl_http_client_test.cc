@@ -174,6 +174,20 @@ TEST(CurlHttpClient, LeavesInterimHeadsOut) {
   EXPECT_EQ(fetched.response_head, kPlainHead);
 }
 
+TEST(CurlHttpClient, InterimHeadsCountForTheLimits) {
+  std::string hints;
+  for (int i = 0; i < 50; ++i) hints += "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  const RawServer server(always(hints + std::string(kPlainHead) + "hello"));
+  const auto client = make_client();
+  FetchRequest request = request_to(server);
+  expect_answer(fetch(*client, request), 200, "hello");
+  request.limits.head_lines_max = 99;
+  EXPECT_EQ(fetch(*client, request).outcome, FetchOutcome::kTooManyLines);
+  request.limits = {};
+  request.limits.head_bytes_max = hints.size();
+  EXPECT_EQ(fetch(*client, request).outcome, FetchOutcome::kHeadTooLarge);
+}
+
 TEST(CurlHttpClient, NeverFollowsARedirect) {
   std::atomic<int> requests = 0;
   const RawServer server([&](RawConnection& connection) {
@@ -469,7 +483,14 @@ TEST(CurlHttpClient, PausesWhenBodiesTakeTooMuchMemory) {
   options.bodies_bytes_max = 250'000;
   const auto client = make_client(options);
   for (int i = 0; i < 20; ++i) client->start(request_to(server));
-  for (const Fetched& fetched : take_results(*client, 20)) expect_answer(fetched, 200, body);
+  std::size_t answered = 0;
+  while (answered < 20) {
+    client->poll(Duration::from_ms(100));
+    for (const Fetched& fetched : client->take()) {
+      expect_answer(fetched, 200, body);
+      ++answered;
+    }
+  }
 }
 
 TEST(CurlHttpClientThreads, AnswersHundredsAtOnce) {

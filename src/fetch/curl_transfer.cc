@@ -18,7 +18,6 @@ namespace meguri::fetch {
 namespace {
 
 constexpr long kReadBytes = 64L * 1024;
-constexpr std::uint64_t kReserveBytesMax = 1 << 20;
 
 using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
@@ -93,7 +92,8 @@ nanoseconds CurlShared::real_limit(base::Duration limit) const {
   return std::max(clock.real_time(limit), std::min<nanoseconds>(wanted, least));
 }
 
-CurlTransfer::CurlTransfer(CurlShared& shared) : shared_(shared), easy_(curl_easy_init()) {
+CurlTransfer::CurlTransfer(CurlShared& shared)
+    : shared_(shared), easy_(curl_easy_init()), body_(shared.spool.get()) {
   CHECK(easy_ != nullptr, "libcurl makes no handle: out of memory");
   set_constant_options();
 }
@@ -155,11 +155,12 @@ void CurlTransfer::set_constant_options() {
 bool CurlTransfer::begin(FetchRequest request) {
   request_ = std::move(request);
   fetched_ = Fetched();
+  body_.clear();
   failure_.reset();
   error_[0] = '\0';
   tls_ns_ = requested_ns_ = window_ns_ = 0;
   window_bytes_ = 0;
-  lines_ = 0;
+  lines_ = past_lines_ = past_bytes_ = 0;
   is_html_ = is_head_whole_ = is_paused_ = false;
   body_bytes_max_ = request_.limits.body_bytes_max;
   fetched_.tag = request_.tag;
@@ -281,10 +282,10 @@ std::optional<std::int64_t> CurlTransfer::check_body(std::int64_t now_ns) {
   if (now_ns < window_ns_ + length_ns) return window_ns_ + length_ns;
   const double wanted =
       static_cast<double>(limits.bytes_per_second_min) * limits.slow_max.in_seconds();
-  const bool is_slow = static_cast<double>(fetched_.body.size() - window_bytes_) < wanted;
+  const bool is_slow = static_cast<double>(body_.size() - window_bytes_) < wanted;
   if (is_slow && !is_paused_) return std::nullopt;
   window_ns_ = now_ns;
-  window_bytes_ = fetched_.body.size();
+  window_bytes_ = body_.size();
   return window_ns_ + length_ns;
 }
 
@@ -296,7 +297,7 @@ void CurlTransfer::cancel(std::string_view reason) {
 CURLcode CurlTransfer::resume() {
   is_paused_ = false;
   window_ns_ = shared_.clock.nanoseconds();
-  window_bytes_ = fetched_.body.size();
+  window_bytes_ = body_.size();
   return curl_easy_pause(easy_, CURLPAUSE_CONT);
 }
 
@@ -317,8 +318,11 @@ bool CurlTransfer::take_header(std::string_view line) {
   if (lines_ == 0) fetched_.status = status_of(line);
   const bool is_end = line == "\r\n" || line == "\n";
   if (!is_end) ++lines_;
-  if (lines_ > request_.limits.head_lines_max) failure_ = FetchOutcome::kTooManyLines;
-  if (fetched_.response_head.size() + line.size() > request_.limits.head_bytes_max) {
+  if (past_lines_ + lines_ > request_.limits.head_lines_max) {
+    failure_ = FetchOutcome::kTooManyLines;
+  }
+  const std::size_t bytes = past_bytes_ + fetched_.response_head.size() + line.size();
+  if (bytes > request_.limits.head_bytes_max) {
     failure_ = FetchOutcome::kHeadTooLarge;
   }
   if (failure_) {
@@ -333,6 +337,8 @@ bool CurlTransfer::take_header(std::string_view line) {
 
 void CurlTransfer::end_head() {
   if (fetched_.status >= 100 && fetched_.status < 200 && fetched_.status != 101) {
+    past_bytes_ += fetched_.response_head.size();
+    past_lines_ += lines_;
     fetched_.response_head.clear();
     lines_ = 0;
     is_html_ = false;
@@ -344,8 +350,7 @@ void CurlTransfer::end_head() {
   if (is_html_) body_bytes_max_ = std::min(limits.html_bytes_max, limits.body_bytes_max);
   const auto length = info_of<curl_off_t>(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T);
   if (length > 0 && request_.method != Method::kHead) {
-    fetched_.body.reserve(
-        std::min({static_cast<std::uint64_t>(length), body_bytes_max_, kReserveBytesMax}));
+    body_.expect(std::min(static_cast<std::uint64_t>(length), body_bytes_max_));
   }
   if (!request_.is_https) return;
   const auto* const session = info_of<curl_tlssessioninfo*>(easy_, CURLINFO_TLS_SSL_PTR);
@@ -360,18 +365,22 @@ std::size_t CurlTransfer::on_body(char* data, std::size_t size, std::size_t coun
 }
 
 std::size_t CurlTransfer::take_body(std::string_view bytes) {
-  const bool is_too_much = shared_.bodies_bytes + bytes.size() > shared_.options.bodies_bytes_max &&
-                           shared_.leader != this;
-  if (is_too_much && shared_.leader != nullptr) {
+  const bool is_too_much = !shared_.spool->has_room(bytes.size()) && shared_.leader != this;
+  if (is_too_much && !shared_.may_lead()) {
     is_paused_ = true;
     shared_.paused.push_back(this);
     return CURL_WRITEFUNC_PAUSE;
   }
   if (is_too_much) shared_.leader = this;
-  const std::uint64_t room = body_bytes_max_ - fetched_.body.size();
+  const std::uint64_t room = body_bytes_max_ - body_.size();
   const std::string_view kept = bytes.substr(0, std::min<std::uint64_t>(room, bytes.size()));
-  fetched_.body.append(kept);
+  if (const auto status = body_.append(kept); !status) {
+    failure_ = FetchOutcome::kLocalFailure;
+    fetched_.error = fmt::format("its body cannot be kept: {}", status.error().message());
+    return 0;
+  }
   shared_.bodies_bytes += kept.size();
+  counted_bytes_ += kept.size();
   if (kept.size() == bytes.size()) return bytes.size();
   fetched_.truncation = Truncation::kLength;
   return 0;
@@ -419,7 +428,7 @@ CURLcode CurlTransfer::on_tls(CURL* /*easy*/, void* tls_context, void* self) {
 }
 
 void CurlTransfer::leave_bodies() {
-  shared_.bodies_bytes -= fetched_.body.size();
+  shared_.bodies_bytes -= std::exchange(counted_bytes_, 0);
   if (shared_.leader == this) shared_.leader = nullptr;
   if (is_paused_) std::erase(shared_.paused, this);
   is_paused_ = false;
@@ -442,6 +451,7 @@ Fetched CurlTransfer::finish(CURLcode code) {
     fetched_.request_head.replace(end, 9, " HTTP/2");
   }
   judge(code, &fetched_);
+  fetched_.body = body_.finish();
   leave_bodies();
   return std::exchange(fetched_, Fetched());
 }
@@ -455,6 +465,8 @@ void CurlTransfer::judge(CURLcode code, Fetched* fetched) const {
     return;
   } else {
     fetched->outcome = outcome_of(code);
+    // libcurl calls a line that is too long for it a lack of memory.
+    if (fetched->outcome == FetchOutcome::kHeadTooLarge) fetched->error = "a line is too long";
     if (fetched->error.empty()) fetched->error = "the connection ended before the head was whole";
   }
   fetched->status = 0;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "env/clock.h"
+#include "env/spool.h"
 #include "fetch/curl_http_client.h"
 #include "fetch/http_client.h"
 #include "fetch/tls_sessions.h"
@@ -38,12 +39,20 @@ base::Result<std::vector<Certificate>> parse_certificates(std::string_view pem);
 struct CurlShared {
   const env::Clock& clock;
   const CurlOptions options;
+  const std::shared_ptr<env::Spool> spool;  // shared as the options say
   TlsSessions sessions;
   std::vector<Certificate> extra_certificates;
 
   std::uint64_t bodies_bytes = 0;    // of transfers in flight
   CurlTransfer* leader = nullptr;    // goes on whatever the sum is, so that there is an end
   std::deque<CurlTransfer*> paused;  // the oldest first
+
+  // Whether a transfer may become the leader: there is none, and the bodies that are finished leave
+  // room. Else somebody is at them, and there will be some.
+  bool may_lead() const {
+    // Unsigned numbers come round, so that this takes away what is in flight.
+    return leader == nullptr && spool->has_room(1 - bodies_bytes);
+  }
 
   // How long a limit really is.
   std::chrono::nanoseconds real_limit(base::Duration limit) const;
@@ -111,7 +120,9 @@ class CurlTransfer {
   std::string proxy_;  // that the handle is set to
 
   FetchRequest request_;
-  Fetched fetched_;
+  Fetched fetched_;  // without its body
+  env::SpoolWriter body_;
+  std::uint64_t counted_bytes_ = 0;      // of it in bodies_bytes
   std::optional<FetchOutcome> failure_;  // found by ourselves, whatever libcurl says
   std::int64_t started_ns_ = 0;
   std::int64_t look_ns_ = 0;       // the longest time between two looks at the limits
@@ -120,7 +131,9 @@ class CurlTransfer {
   std::int64_t window_ns_ = 0;     // when the window over which the speed is judged began
   std::uint64_t window_bytes_ = 0;
   std::uint64_t body_bytes_max_ = 0;
-  std::size_t lines_ = 0;
+  std::size_t lines_ = 0;       // of the head under way
+  std::size_t past_lines_ = 0;  // of interim answers before it, which count for the limits too
+  std::size_t past_bytes_ = 0;
   bool is_html_ = false;
   bool is_head_whole_ = false;
   bool is_paused_ = false;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "env/spooled_bytes.h"
 #include "fetch/address.h"
 #include "web/http_head.h"
 
@@ -39,6 +40,7 @@ struct FetchLimits {
   std::uint64_t bytes_per_second_min = 1024;
   base::Duration slow_max = base::Duration::seconds(30);
 
+  // Heads of 1xx answers count too, as if all were one.
   std::size_t head_bytes_max = web::kHeadBytesMax;
   std::size_t head_lines_max = web::kHeadLinesMax;  // the status line included
   std::uint64_t body_bytes_max = 100'000'000;
@@ -85,7 +87,7 @@ enum class FetchOutcome : std::uint8_t {
   kBadRequest,    // a host or target that cannot be asked for; nothing was sent
   kProxyFailure,  // the proxy cannot be reached, or refused
   kCancelled,
-  kLocalFailure,  // our machine's: no sockets, no memory. Says nothing of the server
+  kLocalFailure,  // our machine's: no sockets, no memory, no disk. Says nothing of the server
 };
 
 std::string_view name_of(FetchOutcome outcome);  // "connect_refused"
@@ -125,7 +127,7 @@ struct Fetched {
   // head did not become whole, it is the lines that came.
   std::string request_head;
   std::string response_head;
-  std::string body;  // without chunks, content codings kept
+  env::SpooledBytes body;  // without chunks, content codings kept
   Truncation truncation = Truncation::kNone;
   bool has_trailers = false;  // fields came behind the body; they are not kept
 

@@ -10,7 +10,7 @@ namespace meguri::sat {
 
 BucketBuffers::BucketBuffers(std::uint32_t slots, std::size_t page_bytes, std::size_t pages)
     : page_bytes_(page_bytes),
-      memory_(std::make_unique_for_overwrite<char[]>(page_bytes * pages)),
+      memory_(base::make_huge_bytes(page_bytes * pages)),
       next_(pages),
       free_pages_(pages),
       buffers_(slots) {

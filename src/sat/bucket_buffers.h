@@ -5,11 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "sat/record.h"
 #include "sat/time_layout.h"
 
@@ -66,7 +66,7 @@ class BucketBuffers {
   void append_across(Buffer& buffer, const Record& record);
 
   std::size_t page_bytes_;
-  std::unique_ptr<char[]> memory_;
+  base::HugeBytes memory_;
   std::vector<std::uint32_t> next_;  // by page: the next of its buffer, or of the free ones
   std::uint32_t free_ = kNoPage;
   std::size_t free_pages_ = 0;

@@ -24,7 +24,7 @@ void BucketIndex::set_entry(Seq seq, std::uint32_t value) {
 Seq BucketIndex::push(std::uint32_t value) {
   CHECK(size_ < std::numeric_limits<Seq>::max(), "there are no more sequence numbers");
   if (size_ % kChunkEntries == 0) {
-    chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunkBytes));
+    chunks_.push_back(base::make_huge_bytes(kChunkBytes));
   }
   const auto seq = static_cast<Seq>(size_++);
   set_entry(seq, value);
@@ -50,7 +50,15 @@ void BucketIndex::remove(Seq seq) {
 }
 
 std::string_view BucketIndex::part(std::size_t i) const {
-  return {chunks_[i].get(), std::min(kChunkBytes, byte_count() - i * kChunkBytes)};
+  const std::size_t at = i * kPartBytes;
+  return {chunks_[at / kChunkBytes].get() + at % kChunkBytes,
+          std::min(kPartBytes, byte_count() - at)};
+}
+
+// What has been written to, to the large page.
+std::size_t BucketIndex::memory_bytes() const {
+  constexpr std::size_t kPageBytes = kChunkBytes / 3;
+  return (byte_count() + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
 base::Status BucketIndex::append_part(std::string_view bytes) {

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "base/result.h"
 #include "sat/record.h"
 #include "sat/time_layout.h"
@@ -56,18 +56,19 @@ class BucketIndex {
   }
 
   std::size_t byte_count() const { return size_ * kEntryBytes; }
-  std::size_t memory_bytes() const { return chunks_.size() * kChunkBytes; }
+  std::size_t memory_bytes() const;
   // The bytes of all entries, for a file, in so many parts; and back, one part after another into
   // an empty index. kCorrupt: they name slots that do not exist.
-  std::size_t parts() const { return chunks_.size(); }
+  std::size_t parts() const { return (byte_count() + kPartBytes - 1) / kPartBytes; }
   std::string_view part(std::size_t i) const;
   base::Status append_part(std::string_view bytes);
 
  private:
   static constexpr std::size_t kEntryBytes = 3;
-  static constexpr std::uint32_t kChunkBits = 18;
+  static constexpr std::uint32_t kChunkBits = 21;  // three large pages of memory
   static constexpr std::size_t kChunkEntries = std::size_t{1} << kChunkBits;
   static constexpr std::size_t kChunkBytes = kChunkEntries * kEntryBytes;
+  static constexpr std::size_t kPartBytes = kChunkBytes / 8;
   static constexpr std::uint32_t kRemoved = 0xff'ffff;
 
   std::uint32_t pack(Slot slot, std::uint32_t generation) const {
@@ -87,7 +88,7 @@ class BucketIndex {
 
   std::uint32_t generation_bits_;
   // Memory grows by a chunk, and nothing is ever copied.
-  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::vector<base::HugeBytes> chunks_;
   std::size_t size_ = 0;
   std::vector<std::uint64_t> live_;
   std::uint64_t records_ = 0;

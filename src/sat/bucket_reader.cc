@@ -8,7 +8,7 @@ namespace {
 
 // Records between the one whose index entry is fetched and the one that is handed out: memory takes
 // as long as a few of them.
-constexpr std::uint32_t kLookAhead = 6;
+constexpr std::uint32_t kLookAhead = 12;
 
 }  // namespace
 

@@ -13,18 +13,20 @@ constexpr char kBetween = '\n';  // the two positions
 
 }  // namespace
 
+std::string_view IdStore::store_position(std::string_view position) {
+  return position.substr(0, position.find(kBetween));
+}
+
 base::Result<std::unique_ptr<IdStore>> IdStore::open(env::FileSystem& files, const std::string& dir,
                                                      const IdStoreOptions& options,
                                                      std::string_view position, base::Instant now) {
-  const std::size_t end = std::min(position.find(kBetween), position.size());
-  const std::string_view of_store = position.substr(0, end);
-  const std::string_view of_known = position.substr(std::min(end + 1, position.size()));
+  const std::string_view of_store = store_position(position);
+  const std::string_view of_known = position.substr(std::min(of_store.size() + 1, position.size()));
   if (!position.empty() && (of_store.empty() || of_known.empty())) {
     return base::fail(ErrorCode::kCorrupt, "\"{}\" is no position of a store", position);
   }
   auto made = std::make_unique<IdStore>();
-  ASSIGN_OR_RETURN(made->store_,
-                   Store::open(files, dir + "/records", options.store, of_store, now));
+  ASSIGN_OR_RETURN(made->store_, Store::open(files, store_dir(dir), options.store, of_store, now));
   ASSIGN_OR_RETURN(made->known_, KnownIds::open(files, dir + "/ids", options.known, of_known));
   return made;
 }

@@ -36,6 +36,10 @@ class IdStore {
                                                      const IdStoreOptions& options,
                                                      std::string_view position, base::Instant now);
 
+  // Where the Store of such a folder is, and its part of a position, for who only looks at it.
+  static std::string store_dir(const std::string& dir) { return dir + "/records"; }
+  static std::string_view store_position(std::string_view position);
+
   Store& store() { return *store_; }
   const Store& store() const { return *store_; }
   KnownIds& known() { return *known_; }

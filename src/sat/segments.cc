@@ -27,10 +27,10 @@ std::string Segments::path_of(std::uint32_t segment) const {
 }
 
 base::Result<std::unique_ptr<Segments>> Segments::open(env::FileSystem& files, std::string dir,
-                                                       std::uint64_t segment_bytes_max,
+                                                       const SegmentOptions& options,
                                                        std::string_view state,
                                                        const std::vector<Extent>& live) {
-  std::unique_ptr<Segments> segments(new Segments(files, std::move(dir), segment_bytes_max));
+  std::unique_ptr<Segments> segments(new Segments(files, std::move(dir), options));
   RETURN_IF_ERROR(files.make_dirs(segments->dir_));
   RETURN_IF_ERROR(segments->restore(state, live));
   return segments;
@@ -111,12 +111,44 @@ base::Status Segments::remove_others() {
 
 base::Status Segments::begin_segment() {
   RETURN_IF_ERROR(write_pending());
-  if (file_) unsynced_.push_back(last_);
+  if (file_) unsynced_.insert(written_);
   // A number is used once: what a crash left of it cannot be taken for another's.
   ASSIGN_OR_RETURN(file_, files_.create(path_of(++last_)));
+  written_ = last_;
   has_new_names_ = true;
-  segments_[last_] = {};
+  segments_[written_] = {};
   return {};
+}
+
+// The segment of the slot is the one that is written from now on. Others are not kept open: there
+// are more slots than files may be.
+base::Status Segments::begin_segment_of(Slot slot) {
+  const auto found = segment_of_slot_.find(slot);
+  if (found == segment_of_slot_.end()) {
+    RETURN_IF_ERROR(begin_segment());
+    segment_of_slot_[slot] = written_;
+    slot_of_segment_[written_] = slot;
+    return {};
+  }
+  if (file_ && found->second == written_) return {};
+  if (file_) unsynced_.insert(written_);
+  ASSIGN_OR_RETURN(file_, files_.open_append(path_of(found->second)));
+  written_ = found->second;
+  return {};
+}
+
+// Its bucket was read, so that what is appended to the slot from now on is of another bucket.
+void Segments::close_segment_of_slot(std::uint32_t segment) {
+  const auto slot = slot_of_segment_.extract(segment);
+  if (!slot) return;
+  segment_of_slot_.erase(slot.mapped());
+  if (!file_ || written_ != segment) return;
+  unsynced_.insert(written_);
+  file_.reset();
+}
+
+bool Segments::is_written(std::uint32_t segment) const {
+  return (file_ && segment == written_) || slot_of_segment_.contains(segment);
 }
 
 base::Result<Extent> Segments::append(Slot slot, std::string_view bytes, std::uint32_t records) {
@@ -125,7 +157,11 @@ base::Result<Extent> Segments::append(Slot slot, std::string_view bytes, std::ui
 
 base::Result<Extent> Segments::append(Slot slot, std::uint32_t records,
                                       const std::function<void(std::string&)>& fill) {
-  if (!file_ || segments_[last_].size >= segment_bytes_max_) RETURN_IF_ERROR(begin_segment());
+  if (options_.has_one_per_slot) {
+    RETURN_IF_ERROR(begin_segment_of(slot));
+  } else if (!file_ || segments_[written_].size >= options_.bytes_max) {
+    RETURN_IF_ERROR(begin_segment());
+  }
   if (pending_.size() >= kPendingBytesMax) RETURN_IF_ERROR(write_pending());
   const std::size_t at = pending_.size();
   pending_.resize(at + kHeaderBytes);
@@ -133,11 +169,12 @@ base::Result<Extent> Segments::append(Slot slot, std::uint32_t records,
   const std::size_t size = pending_.size() - at;
   CHECK(size < 0xffff'ffffU, "an extent has less than 4 GiB");
   env::seal_block(pending_, at, kSegmentKind, records, slot);
-  Segment& segment = segments_[last_];
-  const Extent extent{last_, static_cast<std::uint32_t>(size - kHeaderBytes), segment.size,
+  Segment& segment = segments_[written_];
+  const Extent extent{written_, static_cast<std::uint32_t>(size - kHeaderBytes), segment.size,
                       records};
   segment.size += size;
   bytes_live_ += size;
+  if (options_.has_one_per_slot) RETURN_IF_ERROR(write_pending());
   return extent;
 }
 
@@ -163,7 +200,7 @@ void Segments::will_read(const Extent& extent) {
 
 base::Result<std::string_view> Segments::read(Slot slot, const Extent& extent,
                                               std::string* buffer) {
-  if (extent.segment == last_ && file_ && end_of(extent) > file_->size()) {
+  if (extent.segment == written_ && file_ && end_of(extent) > file_->size()) {
     RETURN_IF_ERROR(write_pending());
   }
   ASSIGN_OR_RETURN(const env::ReadableFile* file, reader_of(extent.segment));
@@ -183,7 +220,9 @@ base::Result<std::string_view> Segments::read(Slot slot, const Extent& extent,
 
 void Segments::release(const Extent& extent) {
   bytes_live_ -= kHeaderBytes + extent.bytes;
+  bytes_released_ += kHeaderBytes + extent.bytes;
   released_.push_back(extent);
+  close_segment_of_slot(extent.segment);
 }
 
 base::Result<std::string> Segments::mark() {
@@ -197,6 +236,7 @@ base::Result<std::string> Segments::mark() {
   if (std::exchange(has_new_names_, false)) RETURN_IF_ERROR(files_.sync_dir(dir_));
   to_free_.insert(to_free_.end(), released_.begin(), released_.end());
   released_.clear();
+  bytes_released_ = 0;
   std::string state;
   append_varint(last_, state);
   for (const auto& [number, segment] : segments_) {
@@ -229,7 +269,7 @@ base::Status Segments::free_range(std::uint32_t index, std::uint64_t begin, std:
     joined_begin = before->first;
   }
   segment.freed[joined_begin] = joined_end;
-  if (joined_begin == 0 && joined_end == segment.size && index != last_) {
+  if (joined_begin == 0 && joined_end == segment.size && !is_written(index)) {
     segments_.erase(index);
     readers_.erase(index);
     return files_.remove(path_of(index));

@@ -1,6 +1,7 @@
 // Segments: where the bytes of buckets lie on disk. Whatever bucket they belong to, they are
 // appended to one file after another, so that writing is sequential and one sync makes all of it
-// durable; what is no longer needed is punched out.
+// durable; what is no longer needed is punched out. To measure what that is worth, every bucket can
+// have a file of its own, as in the paper.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -30,6 +33,11 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
+struct SegmentOptions {
+  std::uint64_t bytes_max = std::uint64_t{256} << 20U;  // of a file; then the next begins
+  bool has_one_per_slot = false;  // what is appended to a slot goes to a file of this slot, at once
+};
+
 // Files DIR/0000000000000001.seg and so on. An extent is in one file; its header tells the slot,
 // length and checksum, so that the files can be checked without anything else.
 //
@@ -45,7 +53,7 @@ class Segments {
   // `state` is what mark() returned; empty: there is nothing yet. Files are cut to what they had
   // then, and later ones removed. `live` are the extents that are in use: the rest is freed.
   static base::Result<std::unique_ptr<Segments>> open(env::FileSystem& files, std::string dir,
-                                                      std::uint64_t segment_bytes_max,
+                                                      const SegmentOptions& options,
                                                       std::string_view state,
                                                       const std::vector<Extent>& live);
 
@@ -69,8 +77,9 @@ class Segments {
   // The last mark() is durable: frees what was released before it.
   base::Status forget();
 
-  std::uint64_t bytes_live() const { return bytes_live_; }  // of extents not released
-  std::uint64_t bytes_on_disk() const;                      // about, punched blocks taken off
+  std::uint64_t bytes_live() const { return bytes_live_; }          // of extents not released
+  std::uint64_t bytes_released() const { return bytes_released_; }  // since the last mark
+  std::uint64_t bytes_on_disk() const;  // about, punched blocks taken off
 
  private:
   struct Segment {
@@ -78,30 +87,38 @@ class Segments {
     std::map<std::uint64_t, std::uint64_t> freed;  // ranges, begin to end; they do not touch
   };
 
-  Segments(env::FileSystem& files, std::string dir, std::uint64_t segment_bytes_max)
-      : files_(files), dir_(std::move(dir)), segment_bytes_max_(segment_bytes_max) {}
+  Segments(env::FileSystem& files, std::string dir, const SegmentOptions& options)
+      : files_(files), dir_(std::move(dir)), options_(options) {}
 
   std::string path_of(std::uint32_t segment) const;
   base::Status restore(std::string_view state, const std::vector<Extent>& live);
   base::Status cut_all(const std::vector<Extent>& live);
   base::Status remove_others();
   base::Status begin_segment();
+  base::Status begin_segment_of(Slot slot);
+  void close_segment_of_slot(std::uint32_t segment);
+  bool is_written(std::uint32_t segment) const;  // or may be
   base::Status free_range(std::uint32_t index, std::uint64_t begin, std::uint64_t end);
   base::Result<env::ReadableFile*> reader_of(std::uint32_t segment);
 
   env::FileSystem& files_;
   const std::string dir_;
-  const std::uint64_t segment_bytes_max_;
+  const SegmentOptions options_;
   std::map<std::uint32_t, Segment> segments_;
-  std::uint32_t last_ = 0;  // the number of the segment that is written; 0: none
-  std::unique_ptr<env::WritableFile> file_;
-  std::vector<std::uint32_t> unsynced_;  // full segments that were not synced yet
+  std::uint32_t last_ = 0;                   // the highest number ever used; 0: none
+  std::uint32_t written_ = 0;                // the segment that is appended to
+  std::unique_ptr<env::WritableFile> file_;  // of it; nullptr: there is none
+  std::set<std::uint32_t> unsynced_;         // segments that are not open, and were not synced yet
   bool has_new_names_ = false;
   std::map<std::uint32_t, std::unique_ptr<env::ReadableFile>> readers_;
   std::vector<Extent> released_;  // since the last mark
   std::vector<Extent> to_free_;   // before it
   std::uint64_t bytes_live_ = 0;
-  std::string pending_;  // the end of the last segment, not yet in its file
+  std::uint64_t bytes_released_ = 0;
+  std::string pending_;  // the end of that segment, not yet in its file
+  // If each slot has a segment: those that are appended to, and their slots.
+  std::unordered_map<Slot, std::uint32_t> segment_of_slot_;
+  std::unordered_map<std::uint32_t, Slot> slot_of_segment_;
 };
 
 }  // namespace meguri::sat

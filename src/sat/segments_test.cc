@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,44 +17,72 @@ namespace meguri::sat {
 namespace {
 
 constexpr std::uint64_t kSegmentBytes = 50'000;
+constexpr Slot kSlots = 5;
 
 std::string text_of(env::Random& random) {
   return std::string(random.below(9000), static_cast<char>('a' + random.below(26)));
 }
 
-// Segments, and what is in them.
-struct Written {
-  std::vector<std::pair<Extent, std::string>> extents;  // slot 7 for all
+struct WrittenExtent {
+  Slot slot = 0;
+  Extent extent;
+  std::string text;
+};
 
+// What is in segments.
+struct Written {
+  std::vector<WrittenExtent> extents;
+
+  base::Status append(Segments& segments, env::Random& random) {
+    const auto slot = static_cast<Slot>(random.below(kSlots));
+    std::string text = text_of(random);
+    ASSIGN_OR_RETURN(const Extent extent, segments.append(slot, text, 1));
+    extents.push_back({slot, extent, std::move(text)});
+    return {};
+  }
+  void release(Segments& segments, std::size_t at) {
+    segments.release(extents[at].extent);
+    extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(at));
+  }
   std::vector<Extent> live() const {
     std::vector<Extent> list;
-    for (const auto& [extent, text] : extents) list.push_back(extent);
+    for (const auto& each : extents) list.push_back(each.extent);
     return list;
   }
 };
 
 void expect_all_there(Segments& segments, const Written& written) {
   std::string bytes;
-  for (const auto& [extent, text] : written.extents) {
-    const auto read = segments.read(7, extent, &bytes);
+  for (const auto& [slot, extent, text] : written.extents) {
+    const auto read = segments.read(slot, extent, &bytes);
     ASSERT_TRUE(read) << read.error().message();
     ASSERT_EQ(*read, text);
   }
 }
 
-TEST(Segments, GiveBackWhatWasAppendedUntilItIsFreed) {
+// In one file after another, or in one for each slot.
+class SegmentsOf : public testing::TestWithParam<bool> {
+ protected:
+  static base::Result<std::unique_ptr<Segments>> open(env::FileSystem& files,
+                                                      std::string_view state,
+                                                      const std::vector<Extent>& live) {
+    return Segments::open(files, "/seg", {kSegmentBytes, GetParam()}, state, live);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Files, SegmentsOf, testing::Bool(), [](const auto& each) {
+  return std::string(each.param ? "OfEachSlot" : "InTurn");
+});
+
+TEST_P(SegmentsOf, GiveBackWhatWasAppendedUntilItIsFreed) {
   env::MemoryFileSystem files;
-  auto segments = Segments::open(files, "/seg", kSegmentBytes, "", {}).value();
+  auto segments = open(files, "", {}).value();
   env::Random random(1);
   Written written;
   std::string state;
   for (int i = 0; i < 2000; ++i) {
-    const std::string text = text_of(random);
-    written.extents.emplace_back(segments->append(7, text, 1).value(), text);
+    ASSERT_TRUE(written.append(*segments, random));
     if (written.extents.size() > 40) {
-      const auto at = static_cast<std::ptrdiff_t>(random.below(written.extents.size()));
-      segments->release(written.extents[static_cast<std::size_t>(at)].first);
-      written.extents.erase(written.extents.begin() + at);
+      written.release(*segments, random.below(written.extents.size()));
     }
     if (i % 10 == 0) {
       state = segments->mark().value();
@@ -62,34 +91,33 @@ TEST(Segments, GiveBackWhatWasAppendedUntilItIsFreed) {
     }
     if (i % 100 == 0) {
       segments.reset();
-      segments = Segments::open(files, "/seg", kSegmentBytes, state, written.live()).value();
+      segments = open(files, state, written.live()).value();
       expect_all_there(*segments, written);
     }
   }
   EXPECT_LT(segments->bytes_on_disk(), segments->bytes_live() + 60 * 4096 + kSegmentBytes);
 }
 
-TEST(Segments, FreeNothingThatTheLastDurableMarkNeeds) {
+TEST_P(SegmentsOf, FreeNothingThatTheLastDurableMarkNeeds) {
   env::MemoryFileSystem files;
-  auto segments = Segments::open(files, "/seg", kSegmentBytes, "", {}).value();
+  auto segments = open(files, "", {}).value();
   env::Random random(2);
   Written written;
   for (int i = 0; i < 30; ++i) {
-    const std::string text = text_of(random);
-    written.extents.emplace_back(segments->append(7, text, 1).value(), text);
+    ASSERT_TRUE(written.append(*segments, random));
   }
   const std::string state = segments->mark().value();
   ASSERT_TRUE(segments->forget());
-  for (const auto& [extent, text] : written.extents) segments->release(extent);
+  for (const Extent& extent : written.live()) segments->release(extent);
   (void)segments->mark().value();  // and the power goes before it is durable
   segments.reset();
-  segments = Segments::open(files, "/seg", kSegmentBytes, state, written.live()).value();
+  segments = open(files, state, written.live()).value();
   expect_all_there(*segments, written);
 }
 
-TEST(Segments, KnowDamageAndTheWrongSlot) {
+TEST_P(SegmentsOf, KnowDamageAndTheWrongSlot) {
   env::MemoryFileSystem files;
-  auto segments = Segments::open(files, "/seg", kSegmentBytes, "", {}).value();
+  auto segments = open(files, "", {}).value();
   const Extent extent = segments->append(7, "some bytes", 1).value();
   std::string bytes;
   ASSERT_TRUE(segments->read(7, extent, &bytes));
@@ -103,7 +131,7 @@ TEST(Segments, KnowDamageAndTheWrongSlot) {
 }
 
 // Whatever write the power is cut at, the last mark that was durable can be gone back to.
-TEST(Segments, AreWholeAfterACrashAtAnyWrite) {
+TEST_P(SegmentsOf, AreWholeAfterACrashAtAnyWrite) {
   for (std::uint64_t n = 0;; ++n) {
     env::FaultyFileSystem files(n);
     files.cut_power_after(n);
@@ -111,16 +139,11 @@ TEST(Segments, AreWholeAfterACrashAtAnyWrite) {
     Written durable;
     std::string state;
     const auto work = [&]() -> base::Status {
-      ASSIGN_OR_RETURN(auto segments, Segments::open(files, "/seg", kSegmentBytes, "", {}));
+      ASSIGN_OR_RETURN(auto segments, open(files, "", {}));
       Written written;
       for (int i = 0; i < 60; ++i) {
-        const std::string text = text_of(random);
-        ASSIGN_OR_RETURN(const Extent extent, segments->append(7, text, 1));
-        written.extents.emplace_back(extent, text);
-        if (written.extents.size() > 15) {
-          segments->release(written.extents.front().first);
-          written.extents.erase(written.extents.begin());
-        }
+        RETURN_IF_ERROR(written.append(*segments, random));
+        if (written.extents.size() > 15) written.release(*segments, 0);
         if (i % 7 != 0) continue;
         ASSIGN_OR_RETURN(state, segments->mark());
         durable = written;
@@ -133,7 +156,7 @@ TEST(Segments, AreWholeAfterACrashAtAnyWrite) {
     ASSERT_EQ(status.has_value(), !was_cut);
     env::Random loss(n);
     files.crash(&loss);
-    auto segments = Segments::open(files, "/seg", kSegmentBytes, state, durable.live());
+    auto segments = open(files, state, durable.live());
     ASSERT_TRUE(segments) << segments.error().message();
     expect_all_there(**segments, durable);
     if (!was_cut) break;

@@ -40,7 +40,8 @@ struct StoreOptions {
   // Larger ones are refused. The pool has room for one at least, so a small pool needs a small
   // limit. Requires kBodyBytesMax at most, and nothing larger in a store that exists.
   std::size_t body_bytes_max = kBodyBytesMax;
-  bool writes_single_pages = false;  // the paper's SAT/Naive: a buffer is one page
+  // The paper's SAT/Naive: a buffer is one page. The paper had a file for each bucket, too.
+  bool writes_single_pages = false;
   // The paper's: what is due is sorted with its messages. Otherwise these are looked up by hash,
   // and records are handed out in the order in which they came.
   bool sorts_buckets = false;
@@ -48,8 +49,10 @@ struct StoreOptions {
   // before the next one is asked for, and nothing else is done to it: add_out(), hold(), remove(),
   // send(), pull() and find() are kInvalid. A store stays as it was made.
   bool has_index = true;
-  std::uint64_t segment_bytes_max = std::uint64_t{256} << 20U;
-  // A checkpoint is made when the log is longer than this and than four times the bucket index.
+  SegmentOptions segments = {};
+  // A checkpoint is made when the log is longer than this and than the bucket index, which is most
+  // of what it writes: so opening does no more again than what wrote a few hundred bytes a record.
+  // Also when what the next one frees is a fifth of what is in use.
   std::uint64_t log_bytes_max = std::uint64_t{256} << 20U;
   // What is out for longer gets a place of its own, so that its bucket can be freed.
   base::Duration out_max = base::Duration::minutes(10);
@@ -223,6 +226,7 @@ class Store {
 
   // --- Checkpoints: store_checkpoint.cc.
   std::string path_of(std::string_view what, std::uint64_t number) const;
+  bool needs_checkpoint() const;
   base::Result<std::string> do_commit();
   base::Status do_on_durable();
   base::Status write_checkpoint();

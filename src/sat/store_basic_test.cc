@@ -35,7 +35,7 @@ StoreOptions options_of(const Kind& kind) {
   options.pool_bytes = kind.page_bytes * kind.pool_pages;
   options.writes_single_pages = kind.naive;
   options.has_index = false;
-  options.segment_bytes_max = 200'000;
+  options.segments.bytes_max = 200'000;
   options.log_bytes_max = 20'000;
   return options;
 }

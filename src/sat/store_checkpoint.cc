@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t kVersion = 1;
 constexpr std::uint64_t kBasicVersion = 2;
 // The out slot may have so many copies left behind, and as many as records.
+constexpr std::uint64_t kWasteShare = 5;  // of what is in use
 constexpr std::uint64_t kOutCopiesMin = 1000;
 
 void put_text(std::string_view text, std::string& out) {
@@ -141,8 +142,8 @@ base::Result<std::unique_ptr<Store>> Store::open(env::FileSystem& files, std::st
   store->number_ = from.number;
   if (position.empty()) {
     RETURN_IF_ERROR(store->remove_files_except(0));
-    ASSIGN_OR_RETURN(store->segments_, Segments::open(files, store->dir_ + "/segments",
-                                                      options.segment_bytes_max, "", {}));
+    ASSIGN_OR_RETURN(store->segments_,
+                     Segments::open(files, store->dir_ + "/segments", options.segments, "", {}));
     ASSIGN_OR_RETURN(store->log_, OperationLog::create(files, store->path_of("log", 0)));
     RETURN_IF_ERROR(store->write_checkpoint());
     return store;
@@ -173,6 +174,15 @@ base::Result<std::string> Store::commit() {
   return position;
 }
 
+// The log would take long to do again, or what waits to be freed takes much of the disk.
+bool Store::needs_checkpoint() const {
+  const std::uint64_t least = index_.byte_count();  // not more often than it can be written
+  if (log_->size() > std::max(options_.log_bytes_max, least)) return true;
+  return segments_->bytes_released() >
+         std::max<std::uint64_t>(
+             {segments_->bytes_live() / kWasteShare, options_.pool_bytes, least});
+}
+
 base::Result<std::string> Store::do_commit() {
   if (out_copies_ > 2 * index_.live(out_slot()) + kOutCopiesMin) {
     Operation operation;
@@ -180,9 +190,7 @@ base::Result<std::string> Store::do_commit() {
     log_->add(operation);
     RETURN_IF_ERROR(compact_out());
   }
-  const std::uint64_t limit =
-      std::max<std::uint64_t>(options_.log_bytes_max, index_.byte_count() * 4);
-  if (std::exchange(wants_checkpoint_, false) || log_->size() > limit) {
+  if (std::exchange(wants_checkpoint_, false) || needs_checkpoint()) {
     RETURN_IF_ERROR(write_checkpoint());
   }
   ASSIGN_OR_RETURN(const std::uint64_t size, log_->commit());
@@ -383,7 +391,7 @@ base::Status Store::read_checkpoint() {
       default: break;
     }
   }
-  ASSIGN_OR_RETURN(segments_, Segments::open(files_, dir_ + "/segments", options_.segment_bytes_max,
+  ASSIGN_OR_RETURN(segments_, Segments::open(files_, dir_ + "/segments", options_.segments,
                                              segments_state, live_extents()));
   for (const std::string& page : pages) RETURN_IF_ERROR(load_page(page));
   return {};

@@ -149,7 +149,7 @@ class DamagedStore : public testing::Test {
     options.layout = TimeLayout::decode("60000x60,3600000x48").value();
     options.page_bytes = 64;
     options.pool_bytes = 64 * 40;  // at least what the largest record needs
-    options.segment_bytes_max = 100'000;
+    options.segments.bytes_max = 100'000;
     auto store = Store::open(files_, kStoreDir, options, "", kStart).value();
     const auto add = [&](int n) {
       for (int i = 0; i < n; ++i) {

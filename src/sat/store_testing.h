@@ -50,6 +50,7 @@ struct StoreKind {
   bool naive;
   bool sorts = false;
   bool has_large = false;  // records, of up to 20,000 bytes
+  bool has_bucket_files = false;
 };
 
 // A store and its oracle, and what can be done to both.
@@ -68,7 +69,7 @@ class StoreWork {
     options_.body_bytes_max = kind.has_large ? 20'000 : 3'000;  // the pool has room for one
     options_.writes_single_pages = kind.naive;
     options_.sorts_buckets = kind.sorts;
-    options_.segment_bytes_max = 200'000;
+    options_.segments = {200'000, kind.has_bucket_files};
     options_.log_bytes_max = 20'000;
     options_.out_max = layout_.unit(0) * 3;
   }
@@ -380,6 +381,7 @@ class StoreWork {
 inline constexpr StoreKind kStoreKinds[] = {
     {"uniform", "60000x200", 256, 400, false},
     {"naive", "60000x200", 256, 400, true},
+    {"paper", "60000x200", 256, 400, true, false, false, true},
     {"mixed", "1000x60,10000x60,60000x100", 256, 400, false, false, true},
     {"sorted", "1000x60,10000x60,60000x100", 256, 400, false, true, true},
     {"fine", "1000x60,10000x60,60000x100", 64, 1600, false},

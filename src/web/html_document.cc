@@ -269,6 +269,8 @@ void Extractor::on_link() {
   if (link == nullptr) return;
   set_rel(link);
   link->hreflang = keep(trim(value_of(name_key("hreflang"))));
+  const bool is_alternate = (bits & kRelAlternate) != 0;
+  if (is_alternate && is_feed_type(value_of(name_key("type")))) link->rel_bits |= kRelFeed;
   if ((bits & kRelCanonical) != 0 && document_.canonical.empty()) {
     document_.canonical = link->url;
   }

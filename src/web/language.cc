@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "web/ascii.h"
 #include "web/utf8.h"
 
 namespace meguri::web {
@@ -60,6 +61,16 @@ void append_hint(std::string_view hint, std::string* out) {
 }
 
 }  // namespace
+
+bool is_language_code(std::string_view code) {
+  if (code.empty()) return false;
+  for (int i = 0; i < CLD2::NUM_LANGUAGES; ++i) {
+    const auto language = static_cast<CLD2::Language>(i);
+    if (language == CLD2::UNKNOWN_LANGUAGE) continue;
+    if (equals_ignoring_case(code, CLD2::LanguageCode(language))) return true;
+  }
+  return false;
+}
 
 LanguageFinding find_languages(std::string_view text, const LanguageHints& hints) {
   std::string readable = readable_start(text);

@@ -38,6 +38,9 @@ struct LanguageFinding {
   friend bool operator==(const LanguageFinding&, const LanguageFinding&) = default;
 };
 
+// Whether find_languages() may find a language by this code, such as "ja" or "zh-Hant"; any case.
+bool is_language_code(std::string_view code);
+
 // The languages of `text`, plain text in UTF-8 without markup; only its first kLanguageBytesMax
 // bytes are read, and broken UTF-8 in them counts as U+FFFD. Linear time; any thread.
 LanguageFinding find_languages(std::string_view text, const LanguageHints& hints = {});

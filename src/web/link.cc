@@ -1,5 +1,6 @@
 #include "web/link.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -31,6 +32,7 @@ constexpr auto kRels = std::to_array<std::pair<std::string_view, LinkRel>>({
     {"manifest", kRelManifest},
     {"dns-prefetch", kRelConnection},
     {"preconnect", kRelConnection},
+    {"feed", kRelFeed},
 });
 
 }  // namespace
@@ -66,6 +68,14 @@ std::uint16_t parse_rel(std::string_view rel) {
     rel.remove_prefix(size == rel.size() ? size : size + 1);
   }
   return static_cast<std::uint16_t>(bits);
+}
+
+bool is_feed_type(std::string_view type) {
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"application/rss+xml", "application/atom+xml", "application/rdf+xml"});
+  type = trim(type.substr(0, type.find(';')));
+  return std::ranges::any_of(
+      kTypes, [type](std::string_view feed) { return equals_ignoring_case(type, feed); });
 }
 
 }  // namespace meguri::web

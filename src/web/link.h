@@ -55,6 +55,7 @@ enum LinkRel : std::uint16_t {
   kRelPreload = 1U << 9U,  // preload, modulepreload, prefetch, prerender
   kRelManifest = 1U << 10U,
   kRelConnection = 1U << 11U,  // dns-prefetch, preconnect: names no document
+  kRelFeed = 1U << 12U,        // feed, or alternate with a feed's type: see is_feed_type()
 };
 
 std::string_view name_of(LinkKind kind);
@@ -62,5 +63,9 @@ std::string_view name_of(LinkSource source);
 
 // The bits of a rel attribute's words, in any case.
 std::uint16_t parse_rel(std::string_view rel);
+
+// Whether the media type of a link says that a feed is there: RSS, Atom or RDF, in any case, with
+// or without parameters.
+bool is_feed_type(std::string_view type);
 
 }  // namespace meguri::web

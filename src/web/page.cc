@@ -15,6 +15,7 @@
 #include "web/http_date.h"
 #include "web/http_fields.h"
 #include "web/sitemap.h"
+#include "web/utf8.h"
 
 namespace meguri::web {
 namespace {
@@ -62,12 +63,17 @@ PageFormat format_of(std::string_view body, const std::optional<ContentType>& ty
 // What a file of gzip holds, if that is a document; else nothing, after a look at its front. Of a
 // file that breaks off or turns out to be a bomb, what came before.
 std::string unpack(std::string_view body, bool* cut) {
-  const DecodedContent front = decode_content(body.substr(0, kPackedSniffBytes), "gzip",
-                                              {.output_bytes_max = kDocumentKindBytesMax});
-  if (document_kind(front.bytes) == DocumentKind::kOther) return {};
-  DecodedContent all = decode_content(body, "gzip", {.output_bytes_max = kXmlBytesMax});
-  *cut = all.outcome != DecodeOutcome::kComplete;
-  return std::move(all.bytes);
+  if (!is_packed_document(body)) return {};
+  std::string bytes;
+  const DecodeLimits limits{.output_bytes_max = kXmlBytesMax};
+  // All of the room at once, so that it is not copied as it grows; what is not used of it costs
+  // nothing.
+  bytes.reserve(std::min<std::uint64_t>(kXmlBytesMax,
+                                        limits.ratio_free_bytes + body.size() * limits.ratio_max));
+  ContentDecoder decoder(parse_content_codings("gzip"), limits);
+  decoder.feed(body, &bytes);
+  *cut = decoder.finish() != DecodeOutcome::kComplete;
+  return bytes;
 }
 
 MarkupKind markup_of(PageFormat format) {
@@ -114,7 +120,8 @@ class PageReader {
       case PageFormat::kSitemapIndex:
       case PageFormat::kTextSitemap: read_sitemap_page(); break;
       default:
-        if (context_.want_text) page_.main_text = utf8();
+        body_ = body_.substr(0, kTextBytesMax);
+        if (std::string storage; context_.want_text) page_.main_text = utf8(&storage);
         break;
     }
     if (context_.want_text) page_.sketch = sketch_of(page_.main_text);
@@ -122,10 +129,15 @@ class PageReader {
   }
 
  private:
-  std::string utf8() const {
-    std::string text;
-    decode(body_, page_.charset.charset, &text);
-    return text;
+  // The body in UTF-8: itself where it is that already, for it may be large; else in `*storage`.
+  std::string_view utf8(std::string* storage) const {
+    const Charset charset = page_.charset.charset;
+    const bool is_whole =
+        charset == Charset::kUtf8 && !body_.starts_with(kByteOrderMarkUtf8) && is_valid_utf8(body_);
+    const bool is_ascii = charset == Charset::kWindows1252 && ascii_prefix(body_) == body_.size();
+    if (is_whole || is_ascii) return body_;
+    decode(body_, charset, storage);
+    return *storage;
   }
 
   PageLink* add(std::string_view text, LinkKind kind, LinkSource source) {
@@ -160,7 +172,8 @@ void PageReader::read_fields(const FieldList& fields) {
     if (header.anchor) continue;  // it speaks of another page
     std::string rel;
     for (const std::string& word : header.rels) rel.append(rel.empty() ? "" : " ").append(word);
-    const std::uint16_t bits = parse_rel(rel);
+    std::uint16_t bits = parse_rel(rel);
+    if ((bits & kRelAlternate) != 0 && is_feed_type(header.type)) bits |= kRelFeed;
     if ((bits & kRelConnection) != 0) continue;
     const bool is_embed = (bits & (kRelStylesheet | kRelIcon | kRelPreload)) != 0;
     PageLink* link =
@@ -174,8 +187,10 @@ void PageReader::read_fields(const FieldList& fields) {
 }
 
 void PageReader::read_html_page() {
-  const std::string text = utf8();
-  const HtmlDocument document = read_html(text, {.anchor_text = context_.anchor_text});
+  std::string storage;
+  const std::string_view text = utf8(&storage);
+  const HtmlDocument document =
+      read_html(text, {.anchor_text = context_.anchor_text, .links_max = context_.links_max});
   page_.cut = page_.cut || document.links_cut;
   page_.title = document.view(document.title);
   if (!document.language.empty()) page_.declared_language = document.view(document.language);
@@ -207,7 +222,8 @@ void PageReader::read_html_page() {
 }
 
 void PageReader::read_css() {
-  find_css_links(utf8(), [this](std::string_view url, bool is_import) {
+  std::string storage;
+  find_css_links(utf8(&storage), [this](std::string_view url, bool is_import) {
     add(url, LinkKind::kEmbed, is_import ? LinkSource::kStylesheet : LinkSource::kCss);
   });
 }
@@ -276,6 +292,16 @@ std::string_view name_of(PageFormat format) {
       {"html", "css", "sitemap", "sitemap-index", "text-sitemap", "rss", "atom", "text", "binary"});
   const auto index = static_cast<std::size_t>(format);
   return index < kNames.size() ? kNames[index] : "?";
+}
+
+PageFormat format_of_front(std::string_view front, const FieldList& fields) {
+  return format_of(front, content_type_of(fields));
+}
+
+bool is_packed_document(std::string_view front) {
+  const DecodedContent unpacked = decode_content(front.substr(0, kPackedSniffBytes), "gzip",
+                                                 {.output_bytes_max = kDocumentKindBytesMax});
+  return document_kind(unpacked.bytes) != DocumentKind::kOther;
 }
 
 Page read_page(std::string_view body, const PageContext& context) {

@@ -51,7 +51,8 @@ struct PageContext {
   std::string_view agent = "meguri";  // whom directives may name
   int year_now = 2000;                // for dates with two digits of the year
   bool anchor_text = false;
-  bool want_text = false;  // main_text, sketch and languages
+  std::size_t links_max = 10'000;  // of HTML; sitemaps and feeds have limits of their own
+  bool want_text = false;          // main_text, sketch and languages
 };
 
 struct Page {
@@ -70,6 +71,13 @@ struct Page {
   std::string main_text;  // when asked for
   TextSketch sketch;
 };
+
+// The format of a document by its first kDocumentKindBytesMax bytes (web/document_kind.h), or fewer
+// where it has no more, and by the fields that came with it.
+PageFormat format_of_front(std::string_view front, const FieldList& fields);
+
+// Whether a file of gzip that begins so holds a document of a format that read_page() unpacks.
+bool is_packed_document(std::string_view front);
 
 // `body` is without transfer and content coding. What is gzip still is a file that was sent as it
 // lies on the disk, as sitemaps are (".xml.gz"): it is unpacked, up to kXmlBytesMax, if its front

@@ -60,12 +60,15 @@ std::optional<UrlRefusal> check_traps(const Url& url, const UrlFilterLimits& lim
   }
   if (depth > limits.depth_max) return UrlRefusal::kTooDeep;
   if (has_repeating_segments(path, limits.repeats_max)) return UrlRefusal::kRepeatingPath;
-  if (has_session_id(path, url.query())) return UrlRefusal::kSessionId;
-  const int year = limits.year_now;
-  if (year != 0 && has_distant_date(path, url.query(), year - limits.years_back_max,
-                                    year + limits.years_ahead_max)) {
-    return UrlRefusal::kCalendar;
-  }
+  if (!limits.allow_session_ids && has_session_id(path, url.query())) return UrlRefusal::kSessionId;
+  if (limits.year_now == 0) return std::nullopt;
+  // Years of more digits than four are no dates.
+  const auto years = [](std::uint32_t count) {
+    return static_cast<int>(std::min<std::uint32_t>(count, 10'000));
+  };
+  const int year_min = limits.year_now - years(limits.years_back_max);
+  const int year_max = limits.year_now + years(limits.years_ahead_max);
+  if (has_distant_date(path, url.query(), year_min, year_max)) return UrlRefusal::kCalendar;
   return std::nullopt;
 }
 

@@ -33,9 +33,10 @@ struct UrlFilterLimits {
   std::size_t depth_max = 20;
   std::size_t repeats_max = 2;  // how often in a row segments may stand in a path
   bool allow_intranet = false;  // single labels and unknown suffixes
-  int year_now = 0;             // 0: no calendar rule
-  int years_back_max = 150;     // archives of newspapers go back that far
-  int years_ahead_max = 3;
+  bool allow_session_ids = false;
+  int year_now = 0;                    // 0: no calendar rule
+  std::uint32_t years_back_max = 150;  // archives of newspapers go back that far
+  std::uint32_t years_ahead_max = 3;
 };
 
 // Nothing if the URL may be followed; else the first reason against it. Pure; linear in the URL.

@@ -1,4 +1,4 @@
-#include "bench/svg_plot.h"
+#include "app/svg_plot.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 #include <string_view>
 
-namespace meguri::bench {
+namespace meguri::app {
 namespace {
 
 constexpr double kWidth = 880;
@@ -26,20 +26,6 @@ constexpr std::size_t kLegendLetters = 30;
 // Told apart by people who see few colours: by Okabe and Ito.
 constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                  "#e69f00", "#56b4e9", "#000000"};
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out.push_back(c);
-    }
-  }
-  return out;
-}
 
 // Bytes of a character that others continue begin with 10.
 std::string cut(const std::string& text, std::size_t letters) {
@@ -112,6 +98,14 @@ struct Range {
   }
 };
 
+// A spread may reach below what a logarithmic axis can show.
+void add_spread(const PlotSeries& series, std::size_t i, const PlotAxis& axis, Range* range) {
+  if (i >= series.spreads.size()) return;
+  const double value = series.points[i].second;
+  range->add(axis, value + series.spreads[i]);
+  range->add(axis, value - series.spreads[i]);
+}
+
 struct Scales {
   Scale x;
   Scale y;
@@ -120,10 +114,12 @@ struct Scales {
     Range x;
     Range y;
     for (const PlotSeries& series : plot.series) {
-      for (const auto& [at, value] : series.points) {
-        x.add(plot.x, at);
-        y.add(plot.y, value);
+      for (std::size_t i = 0; i < series.points.size(); ++i) {
+        x.add(plot.x, series.points[i].first);
+        y.add(plot.y, series.points[i].second);
+        add_spread(series, i, plot.y, &y);
       }
+      for (const double end : series.ends) x.add(plot.x, end);
     }
     for (const PlotLine& line : plot.lines) {
       if (line.kind == PlotLine::Kind::kAtX) x.add(plot.x, line.at);
@@ -142,11 +138,12 @@ void put_line(double x1, double y1, double x2, double y2, std::string_view style
 }
 
 void put_text(double x, double y, std::string_view text, std::string_view style, std::string* out) {
-  *out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, escaped(text));
+  *out +=
+      fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, markup_text(text));
 }
 
 void put_axes(const Plot& plot, const Scales& scales, std::string* out) {
-  constexpr std::string_view kGrid = "stroke=\"#dddddd\"";
+  constexpr std::string_view kGrid = "stroke=\"currentColor\" stroke-opacity=\"0.15\"";
   for (std::size_t i = 0; i < scales.x.ticks().size(); ++i) {
     if (!scales.x.shows(scales.x.ticks()[i])) continue;
     const double x = scales.x.at(scales.x.ticks()[i]);
@@ -160,42 +157,85 @@ void put_axes(const Plot& plot, const Scales& scales, std::string* out) {
     put_text(kLeft - 8, y + 4, scales.y.name(i), "text-anchor=\"end\"", out);
   }
   *out += fmt::format(
-      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n",
+      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"currentColor\" "
+      "stroke-opacity=\"0.6\"/>\n",
       kLeft, kTop, kRight - kLeft, kBottom - kTop);
-  put_text(kLeft, 28, plot.title, "font-size=\"16\" font-weight=\"bold\"", out);
   put_text((kLeft + kRight) / 2, kHeight - 22, plot.x.label, "text-anchor=\"middle\"", out);
   const double middle = (kTop + kBottom) / 2;
   put_text(20, middle, plot.y.label,
            fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 20 {:.1f})\"", middle), out);
 }
 
+std::string class_of(std::size_t i) { return fmt::format("class=\"s{}\"", i); }
+
 // Colours, then marks: hollow when the colours begin again.
 void put_mark(double x, double y, std::size_t i, std::string* out) {
   const char* colour = kColours[i % kColours.size()];
   const char* fill = i < kColours.size() ? colour : "white";
-  *out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\" stroke=\"{}\"/>\n",
-                      x, y, fill, colour);
+  *out +=
+      fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\" stroke=\"{}\" {}/>\n", x,
+                  y, fill, colour, class_of(i));
 }
 
-void put_series(const PlotSeries& series, std::size_t i, const Scales& scales, std::string* out) {
+std::string stroke_of(std::size_t i, double width) {
+  return fmt::format("stroke=\"{}\" stroke-width=\"{}\" {}", kColours[i % kColours.size()], width,
+                     class_of(i));
+}
+
+void put_bar(double left, double right, double top, std::size_t i, std::string* out) {
+  *out += fmt::format(
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" {}/>\n", left,
+      top, std::max(right - left - 1, 1.0), kBottom - top, kColours[i % kColours.size()],
+      class_of(i));
+}
+
+void put_bars(const PlotSeries& series, std::size_t i, const Scales& scales, std::string* out) {
+  for (std::size_t k = 0; k < std::min(series.points.size(), series.ends.size()); ++k) {
+    const auto& [from, value] = series.points[k];
+    const double end = series.ends[k];
+    if (!scales.x.shows(from) || !scales.x.shows(end) || !scales.y.shows(value)) continue;
+    const double top = scales.y.at(value);
+    if (top < kBottom) put_bar(scales.x.at(from), scales.x.at(end), top, i, out);
+  }
+}
+
+// Cut where the plot ends.
+void put_spread(double x, double value, double spread, std::size_t i, const Scales& scales,
+                std::string* out) {
+  const auto end_of = [&](double end) {
+    return scales.y.shows(end) ? std::clamp(scales.y.at(end), kTop, kBottom) : kBottom;
+  };
+  put_line(x, end_of(value - spread), x, end_of(value + spread), stroke_of(i, 1), out);
+}
+
+void put_curve(const PlotSeries& series, std::size_t i, const Scales& scales, std::string* out) {
   std::string path;
   std::string marks;
-  for (const auto& [at, value] : series.points) {
+  for (std::size_t k = 0; k < series.points.size(); ++k) {
+    const auto& [at, value] = series.points[k];
     if (!scales.x.shows(at) || !scales.y.shows(value)) continue;
     const double x = scales.x.at(at);
     const double y = scales.y.at(value);
     path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x, y);
+    if (k < series.spreads.size()) put_spread(x, value, series.spreads[k], i, scales, &marks);
     put_mark(x, y, i, &marks);
   }
-  *out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n",
-                      path, kColours[i % kColours.size()]);
+  *out += fmt::format("<polyline points=\"{}\" {} fill=\"none\"/>\n", path, stroke_of(i, 2));
   *out += marks;
+}
+
+void put_series(const PlotSeries& series, std::size_t i, const Scales& scales, std::string* out) {
+  if (series.ends.empty()) {
+    put_curve(series, i, scales, out);
+  } else {
+    put_bars(series, i, scales, out);
+  }
 }
 
 constexpr std::array<const char*, 3> kDashes = {"8 4", "3 3", "12 3 3 3"};
 
 std::string dashed(std::size_t i) {
-  return fmt::format("stroke=\"#666666\" stroke-width=\"1.5\" stroke-dasharray=\"{}\"",
+  return fmt::format("stroke=\"currentColor\" stroke-width=\"1.5\" stroke-dasharray=\"{}\"",
                      kDashes[i % kDashes.size()]);
 }
 
@@ -206,9 +246,12 @@ void put_legend(const Plot& plot, std::string* out) {
     y += kLegendLine;
   };
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    put_line(kLegendX, y, kLegendX + 28, y,
-             fmt::format("stroke=\"{}\" stroke-width=\"2\"", kColours[i % kColours.size()]), out);
-    put_mark(kLegendX + 14, y, i, out);
+    if (plot.series[i].ends.empty()) {
+      put_line(kLegendX, y, kLegendX + 28, y, stroke_of(i, 2), out);
+      put_mark(kLegendX + 14, y, i, out);
+    } else {
+      put_line(kLegendX, y, kLegendX + 28, y, stroke_of(i, 8), out);
+    }
     put_name(plot.series[i].name);
   }
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
@@ -225,13 +268,35 @@ std::string name_at(const PlotAxis& axis, double value) {
 
 }  // namespace
 
-std::string to_svg(const Plot& plot) {
+std::string markup_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out.push_back(c);
+    }
+  }
+  return out;
+}
+
+std::string to_svg(const Plot& plot, PlotGround ground) {
   const Scales scales = Scales::of(plot);
+  const bool is_paper = ground == PlotGround::kPaper;
+  const double above = is_paper ? 0 : kTop - 12;  // where there would be a title
   std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
-      kWidth, kHeight);
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{2}\" "
+      "viewBox=\"0 {1} {0} {2}\" font-family=\"sans-serif\" font-size=\"{5}\" {3} role=\"img\" "
+      "aria-label=\"{4}\">\n",
+      kWidth, above, kHeight - above,
+      is_paper ? "color=\"#222222\" fill=\"#222222\"" : "fill=\"currentColor\"",
+      markup_text(plot.title), is_paper ? 12 : 14);
+  if (is_paper) {
+    out += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"white\"/>\n", kWidth, kHeight);
+    put_text(kLeft, 28, plot.title, "font-size=\"16\" font-weight=\"bold\"", &out);
+  }
   put_axes(plot, scales, &out);
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
     const PlotLine& line = plot.lines[i];
@@ -319,4 +384,4 @@ std::string plot_number(double value) {
   return text;
 }
 
-}  // namespace meguri::bench
+}  // namespace meguri::app

@@ -1,12 +1,13 @@
-// SvgPlot: a plain line plot as an SVG file, and the same as a table.
+// SvgPlot: lines and bars as SVG, and the same as a table.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace meguri::bench {
+namespace meguri::app {
 
 struct PlotAxis {
   std::string label;  // with its unit
@@ -19,6 +20,10 @@ struct PlotAxis {
 struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;  // x rising
+  // Of bars: where each ends that begins at the x of its point. Empty: a line with marks.
+  std::vector<double> ends = {};
+  // How far the values behind each point of a line lie from it, both ways. Empty: not told.
+  std::vector<double> spreads = {};
 };
 
 // A dashed line across the whole plot.
@@ -38,8 +43,17 @@ struct Plot {
   std::vector<PlotLine> lines;
 };
 
-// 880 x 480, the legend at the right; names are cut when they are longer than it is wide.
-std::string to_svg(const Plot& plot);
+// Where a plot is seen. On paper it is black on white, under its title. In a page it has the page's
+// colours for all but the series, which are of the classes s0, s1, … for a page that knows better
+// ones, and the page has its title.
+enum class PlotGround : std::uint8_t { kPaper, kPage };
+
+// 880 x 480, the legend at the right; names are cut when they are longer than it is wide. Who does
+// not see it is told the title.
+std::string to_svg(const Plot& plot, PlotGround ground = PlotGround::kPaper);
+
+// Text as it may stand in SVG, XML and HTML, within elements and attributes in double quotes.
+std::string markup_text(std::string_view text);
 
 // As markdown: a row for each x of any series, a column for each series, "–" where it has no point;
 // then a sentence that tells the lines.
@@ -53,4 +67,4 @@ std::vector<double> plot_ticks(double low, double high, bool is_log);
 // Three significant digits, without an exponent from 0.001 to 1e9.
 std::string plot_number(double value);
 
-}  // namespace meguri::bench
+}  // namespace meguri::app

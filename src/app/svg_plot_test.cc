@@ -1,4 +1,4 @@
-#include "bench/svg_plot.h"
+#include "app/svg_plot.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace meguri::bench {
+namespace meguri::app {
 namespace {
 
 std::size_t count(const std::string& text, const std::string& what) {
@@ -66,6 +66,33 @@ TEST(SvgPlot, OfNothingIsAnEmptyFrame) {
   EXPECT_EQ(count(svg, "nan"), 0U);
   EXPECT_EQ(count(svg, "<polyline "), 0U);
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
+}
+
+TEST(SvgPlot, DrawsBarsFromTheGround) {
+  Plot plot;
+  plot.x = {.label = "size", .is_log = true};
+  plot.y = {.label = "pages"};
+  plot.series = {{"pages", {{1, 5}, {10, 0}, {100, 10}}, {10, 100, 1000}}};
+  const std::string svg = to_svg(plot, PlotGround::kPage);
+  EXPECT_EQ(count(svg, "class=\"s0\""), 2U + 1U);  // two that can be seen, and the legend
+  EXPECT_EQ(count(svg, "<circle "), 0U);
+  EXPECT_EQ(count(svg, "<polyline "), 0U);
+  EXPECT_EQ(count(svg, "fill=\"white\""), 0U);  // the page has its own ground
+}
+
+TEST(SvgPlot, DrawsHowFarValuesLieFromAPoint) {
+  Plot plot = small();
+  plot.y.is_log = false;
+  plot.lines.clear();
+  const std::string without = to_svg(plot);
+  plot.series[0].spreads = {5, 50, 500};
+  const std::string with = to_svg(plot);
+  EXPECT_EQ(count(with, "class=\"s0\"") - count(without, "class=\"s0\""), 3U);
+}
+
+TEST(SvgPlot, TellsItsTitleToWhoDoesNotSeeIt) {
+  EXPECT_EQ(count(to_svg(small(), PlotGround::kPage), "aria-label=\"Time by size\""), 1U);
+  EXPECT_EQ(count(to_svg(small(), PlotGround::kPage), ">Time by size<"), 0U);
 }
 
 TEST(SvgPlot, EscapesNamesAndCutsLongOnes) {
@@ -132,4 +159,4 @@ TEST(PlotMarkdown, HasARowForEachXAndAColumnForEachSeries) {
 }
 
 }  // namespace
-}  // namespace meguri::bench
+}  // namespace meguri::app
