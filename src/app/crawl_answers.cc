@@ -88,7 +88,7 @@ nlohmann::json to_json(const crawl::PageFacts& page) {
                          {"via", record.candidate.via},
                          {"depth", record.candidate.depth},
                          {"visits", record.visits}};
-  if (record.visits > 0) {
+  if (record.visits > 0 || record.changes.visits > 0) {
     json["visited"] = time_of(record.visited);
     json["outcome"] = crawl::name_of(record.outcome);
     json["fetch"] = fetch::name_of(record.fetch);

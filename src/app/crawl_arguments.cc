@@ -104,6 +104,9 @@ base::Status CrawlArguments::read_file(const std::string& archive, env::FileSyst
   for (std::string* const named : {&config.ca_file, &config.crawl.scope.exclusion_file}) {
     if (!named->empty() && !named->starts_with('/')) *named = folder + *named;
   }
+  for (std::string& named : config.history) {
+    if (!named.starts_with('/')) named = folder + named;
+  }
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "app/metrics_server.h"
 #include "app/speed_arguments.h"
 #include "app/stop_signals.h"
+#include "app/warm_start.h"
 #include "base/console.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -158,7 +159,7 @@ base::Status CrawlCommand::run(Output& out) {
   env::raise_open_files_max();  // sockets, and a file for each large body
   ASSIGN_OR_RETURN(const std::unique_ptr<env::Clock> clock, speed_.make());
   const std::string state_dir = archive_ + "/state";
-  ASSIGN_OR_RETURN(const CrawlSeams network, arguments_.seams(config, *clock, files, state_dir));
+  ASSIGN_OR_RETURN(CrawlSeams network, arguments_.seams(config, *clock, files, state_dir));
   RETURN_IF_ERROR(files.make_dirs(state_dir));
   RETURN_IF_ERROR(files.make_dirs(archive_ + "/warc"));
   if (!lock) {
@@ -168,6 +169,15 @@ base::Status CrawlCommand::run(Output& out) {
   for (const std::string& warning : warnings_of(config)) {
     base::Console::standard_error().write_line("meguri crawl: " + warning + ".");
   }
+
+  const auto history =
+      WarmStart(config.crawl, files, state_dir, *clock).prepare(config.history, signals, quiet_);
+  if (!history && history.error().code() == base::ErrorCode::kStopped) {
+    base::Console::standard_error().write_line("meguri crawl: " + history.error().message() + ".");
+    return {};
+  }
+  if (!history) return std::unexpected(history.error().with_context("--from-archive"));
+  network.history = *history;
 
   CrawlGraph nodes = build_crawl(config.crawl, network);
   flow::ThreadEngine engine(

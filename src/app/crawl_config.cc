@@ -162,6 +162,11 @@ base::Status complete(CrawlConfig& config, const std::string& archive) {
   crawl.access.host_wait_ms_min = config.delay_ms.value_or(crawl.access.host_wait_ms_min);
   crawl.large_host_wait_ms = std::min(crawl.large_host_wait_ms, crawl.access.host_wait_ms_min);
   RETURN_IF_ERROR(complete_revisits(config));
+  if (config.once && !config.history.empty()) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      "--from-archive tells when pages are to be visited again, and --once visits "
+                      "none again; leave out one of them");
+  }
   const bool is_bare_address = config.contact.find('@') != std::string::npos &&
                                config.contact.find(':') == std::string::npos;
   if (is_bare_address) config.contact = "mailto:" + config.contact;

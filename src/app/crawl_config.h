@@ -19,6 +19,7 @@ namespace meguri::app {
 // Values before complete() are those that were told; after it the options of the crawl are whole.
 struct CrawlConfig {
   crawl::CrawlOptions crawl;
+  std::vector<std::string> history;  // paths of WARC files that tell of visits before this crawl
   bool once = false;
   base::Duration time_max;  // of real time that the crawl runs; zero: no limit
   std::string contact;      // "mailto:…" or a URL

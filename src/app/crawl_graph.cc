@@ -26,7 +26,8 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   CrawlGraph crawl;
   flow::Graph& graph = crawl.graph;
 
-  const auto seeder = graph.add<Seeder>("seeder", {.split = Split::kSingle}, options.seeds);
+  const auto seeder = graph.add<Seeder>(
+      "seeder", {.kind = Kind::kBlocking, .split = Split::kSingle}, options, seams.history);
   std::shared_ptr<ExclusionFile> exclusions;
   if (!options.scope.exclusion_file.empty()) {
     exclusions = std::make_shared<ExclusionFile>(options.scope.exclusion_file);

@@ -32,6 +32,9 @@ struct CrawlSeams {
   // Where large bodies and their records are; shared by those who fetch and those who read. Null:
   // they are in memory.
   std::shared_ptr<env::Spool> spool = nullptr;
+  // What is known of pages from before this crawl; the Seeder's while the crawl runs. Null:
+  // nothing.
+  std::shared_ptr<crawl::HistoryStore> history = nullptr;
 };
 
 // As the options say, in the folder DIR/spool of the state's folder. To be opened by whoever holds

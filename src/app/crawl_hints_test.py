@@ -114,22 +114,6 @@ class HonestHosts(Hints):
         self.assertGreater(trust, 0.6)
         lists = [one for one in accesses if one.target in ("/sitemap.xml", "/feed.xml")]
         self.assertIn(304, [one.status for one in lists])
-        self.check_reasons()
-
-    def check_reasons(self):
-        """Some page is to be visited because of what a sitemap says, and `meguri url` says so."""
-        for url in self.visits:
-            done = testing.run([MEGURI, "url", self.archive, url, "--json"])
-            if done.returncode != 0:
-                continue
-            revisit = json.loads(done.stdout).get("revisit", {})
-            if revisit.get("reason") != "hint":
-                continue
-            self.assertLess(revisit["next_visit"], revisit["own_next_visit"])
-            said = testing.run([MEGURI, "url", self.archive, url])
-            self.assertIn("a sitemap or feed says that it changed at", said.stdout)
-            return
-        self.fail("no page is due by a hint")
 
 
 class NobodyListens(Hints):
@@ -146,6 +130,23 @@ class LyingHosts(Hints):
         trust = self.trust()
         print(f"trust {trust:.2f}", file=sys.stderr)
         self.assertLess(trust, 0.4)
+        self.check_reasons()
+
+    def check_reasons(self):
+        """Some page is to be visited because of what a sitemap says, and `meguri url` says so. On
+        honest hosts such a visit is soon over."""
+        for url in self.visits:
+            done = testing.run([MEGURI, "url", self.archive, url, "--json"])
+            if done.returncode != 0:
+                continue
+            revisit = json.loads(done.stdout).get("revisit", {})
+            if revisit.get("reason") != "hint":
+                continue
+            self.assertLess(revisit["next_visit"], revisit["own_next_visit"])
+            said = testing.run([MEGURI, "url", self.archive, url])
+            self.assertIn("a sitemap or feed says that it changed at", said.stdout)
+            return
+        self.fail("no page is due by a hint")
 
 
 if __name__ == "__main__":

@@ -90,6 +90,9 @@ void add_pages(const CrawlSnapshot& now, Exposition& out) {
   out.family("meguri_pages_put_off_total", kCounter,
              "Times a page was refused for now and waits again.");
   out.sample(now.came_again);
+  out.family("meguri_pages_from_history_total", kCounter,
+             "Pages that came with what was archived of them before.");
+  out.sample(now.from_history);
   out.family("meguri_hosts", kGauge, "Hosts that pages are known of.");
   out.sample(now.hosts);
 }

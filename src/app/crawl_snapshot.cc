@@ -44,6 +44,7 @@ CrawlSnapshot CrawlWatch::look() const {
   now.over_pages_max = pages.over_pages_max;
   now.over_host_max = pages.over_host_max;
   now.came_again = pages.came_again;
+  now.from_history = pages.from_history;
   now.hinted = pages.hinted;
   now.hints_right = pages.hints_right;
   now.hints_wrong = pages.hints_wrong;

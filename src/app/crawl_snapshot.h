@@ -34,6 +34,7 @@ struct CrawlSnapshot {
   std::uint64_t over_pages_max = 0;
   std::uint64_t over_host_max = 0;
   std::uint64_t came_again = 0;
+  std::uint64_t from_history = 0;  // pages that came with their history, in this process
   std::uint64_t hinted = 0;  // visits before their time, because a sitemap or feed asked for it
   std::uint64_t hints_right = 0;
   std::uint64_t hints_wrong = 0;

@@ -72,6 +72,10 @@ std::string CrawlSummary::to_string() const {
       fmt::format("{} and {} robots.txt in {}, {} pages/s", counted(visits.pages, "page", "pages"),
                   grouped(visits.robots), end.running.to_string(), rate_text(rate_of(end))),
       text);
+  if (end.from_history > 0) {
+    add_line("history", counted(end.from_history, "page was", "pages were") + " archived before",
+             text);
+  }
   add_line("received",
            fmt::format("{}, {} in the archive", bytes_text(visits.bytes_received),
                        bytes_text(visits.bytes_archived)),
@@ -105,6 +109,7 @@ nlohmann::json CrawlSummary::to_json() const {
   result["finished"] = is_finished;
   result["seconds"] = end.running.in_seconds();
   result["visits"] = {{"pages", visits.pages}, {"robots", visits.robots}};
+  result["from_history"] = end.from_history;
   result["failures"] = failures;
   result["bytes_received"] = visits.bytes_received;
   result["bytes_archived"] = visits.bytes_archived;

@@ -75,7 +75,8 @@ std::string_view refusal_text(Refusal refusal) {
 }
 
 std::string visited_text(const crawl::PageRecord& record) {
-  const std::string when = record.visited.to_rfc3339();
+  const std::string when = record.visited.to_rfc3339() +
+                           (record.visits == 0 ? ", before this crawl began" : std::string());
   if (record.fetch != fetch::FetchOutcome::kAnswered) {
     return fmt::format("It was visited at {} without an answer: {}.", when,
                        fetch::name_of(record.fetch));
@@ -141,6 +142,8 @@ void say_page(const crawl::WhyFacts& facts, bool is_running, Sentences& out) {
   const crawl::Candidate& candidate = record.candidate;
   if (candidate.offer == crawl::Offer::kSeed) {
     out.emplace_back("It is a seed.");
+  } else if (candidate.offer == crawl::Offer::kHistory) {
+    out.emplace_back("It was archived before this crawl began.");
   } else {
     out.push_back(
         fmt::format("It was found as {} {} of {}, {} from a seed.",

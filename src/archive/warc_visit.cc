@@ -30,10 +30,10 @@ std::optional<StoredVisit> visit_of(const WarcRecord& record) {
   const auto kind = kind_of(record);
   const auto id = RecordId::parse(record.get("WARC-Record-ID"));
   const auto date = base::Instant::parse_rfc3339(record.get("WARC-Date"));
-  if (!kind || !id || !date || record.target_uri().empty()) return std::nullopt;
+  if (!kind || !date || record.target_uri().empty()) return std::nullopt;
   StoredVisit visit;
   visit.kind = *kind;
-  visit.id = *id;
+  if (id) visit.id = *id;
   visit.target_uri = record.target_uri();
   visit.date = *date;
   visit.fetch_time = base::Duration::from_ms(static_cast<std::int64_t>(

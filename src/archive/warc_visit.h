@@ -32,7 +32,8 @@ struct StoredVisit {
 };
 
 // Nullopt for records that tell of no visit: warcinfo, request, and metadata that is not ours; and
-// for those whose id, URL or date cannot be read. What others left out has its default.
+// for those whose URL or date cannot be read. What others left out has its default, and so has an
+// id that is no UUID.
 std::optional<StoredVisit> visit_of(const WarcRecord& record);
 
 }  // namespace meguri::archive

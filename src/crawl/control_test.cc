@@ -55,7 +55,7 @@ struct Rig {
     const auto control =
         graph.add<Control>("control", {.kind = flow::Kind::kBlocking, .split = single}, mailbox,
                            ControlOptions{.disk = "warc", .free_bytes_min = options.disk_free_min});
-    const auto seeder = graph.add<Seeder>("seeder", {.split = single}, options.seeds);
+    const auto seeder = graph.add<Seeder>("seeder", {.split = single}, options);
     const auto filter = graph.add<UrlFilter>("filter", {}, options.scope, options.seeds);
     registry = graph.add<Registry>("registry", {.split = key}, options);
     const auto hosts =

@@ -10,6 +10,7 @@
 #include "crawl/fetcher.h"
 #include "crawl/host_pair.h"
 #include "crawl/link_offers.h"
+#include "crawl/page_reading.h"
 #include "crawl/plain_body.h"
 #include "crawl/retry_policy.h"
 #include "web/content_type.h"
@@ -172,12 +173,14 @@ base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, F
       web::last_modified_of(read.head.fields, web::year_of(read.answer.fetched.times.started_utc));
   bool is_stored = true;
   std::optional<web::TextSketch> sketch;
-  if (outcome == VisitOutcome::kChanged) {
+  const bool is_changed = outcome == VisitOutcome::kChanged;
+  // Of a page that was visited before this crawl, nobody has followed the links.
+  const bool is_same = outcome == VisitOutcome::kUnchanged;
+  if (is_changed || (is_same && !read.prior()->is_archived())) {
     ASSIGN_OR_RETURN(web::Page page, this->read(read, url, finding.note));
-    if (page.sketch.words > 0) sketch = page.sketch;
+    sketch = sketch_of(page, read.answer.fetched.times.started_utc);
     is_stored = may_store(page.directives);
     finding.report->is_list = is_list(page);
-    if (finding.report->is_list) sketch = list_sketch(page, read.answer.fetched.times.started_utc);
     finding.candidates = offers_of_page(std::move(page), read, url, finding.note);
     // Cut again at the same place it would be kUnchanged: that is how the server sends it.
     finding.report->may_pass = read.answer.fetched.truncation == fetch::Truncation::kDisconnect;
@@ -198,7 +201,7 @@ base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, F
                           .record = kept.records.first_id,
                           .date = read.answer.fetched.times.started_utc};
   finding.report->version = version_of(read, outcome, kept.original.value_or(own));
-  if (outcome == VisitOutcome::kChanged) note_change(read.prior(), sketch, *finding.report);
+  if (is_changed) note_change(read.prior(), sketch, *finding.report);
   finding.records = std::move(kept.records);
   if (options_.finds_aliases()) {
     finding.host.sample = sample_of(candidate, *finding.report, read.answer.fetched);
@@ -242,16 +245,10 @@ bool Extractor::may_store(const web::RobotsDirectives& directives) const {
 
 base::Result<web::Page> Extractor::read(const ReadAnswer& read, const web::Url& url,
                                         VisitNote& note) const {
-  ASSIGN_OR_RETURN(const PlainBody body,
-                   PlainBody::read_document(read, options_.fetch.html_bytes_max, options_.decode));
-  if (note.error.empty()) note.error = body.fault();
-  return web::read_page(body.text(),
-                        {.url = &url,
-                         .fields = &read.head.fields,
-                         .agent = options_.agent,
-                         .year_now = web::year_of(read.answer.fetched.times.started_utc),
-                         .links_max = options_.links_max,
-                         .want_text = options_.revisit.is_on || languages_.is_on()});
+  const bool wants_text = options_.revisit.is_on || languages_.is_on();
+  ASSIGN_OR_RETURN(PageReading reading, read_page_of(read, url, options_, wants_text));
+  if (note.error.empty()) note.error = std::move(reading.fault);
+  return std::move(reading.page);
 }
 
 }  // namespace meguri::crawl

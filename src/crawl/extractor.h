@@ -26,8 +26,8 @@ namespace meguri::crawl {
 // left out is durable not later than the finding it would have been in. Every answer leads to
 // exactly one Finding, with records in any case: a response, a revisit, or metadata that say why
 // there is neither. Where the disk fails that holds a large body or its records, the visit ends as
-// our machine's failure. Only pages with new content are read for links; bodies are decoded for
-// that alone and stored as they came.
+// our machine's failure. Only pages whose content is new to this crawl are read for links;
+// bodies are decoded for that alone and stored as they came.
 //
 // A page that says noarchive or noindex, in its head or in X-Robots-Tag, where these are not kept,
 // is kChanged without a version: its links count, and of its content only the fact is recorded.

@@ -268,6 +268,22 @@ TEST(Extractor, ConfirmsThePriorVersionByItsDigest) {
   EXPECT_EQ(read_records(finding.records.bytes)[0].type, "revisit");
 }
 
+// What was seen before this crawl is nowhere in the archive yet, and nobody followed its links.
+TEST(Extractor, StoresWhatWasSeenBeforeThisCrawl) {
+  Answer answer = answer_of(200, "Content-Type: text/html\r\nETag: \"e\"\r\n", "<a href=/x>");
+  answer.visit.page.prior = prior_of("<a href=/x>");
+  answer.visit.page.prior->record = {};
+  answer.visit.page.prior->sketch = web::sketch_of("a text");
+  const Finding finding = extract(answer);
+  EXPECT_EQ(finding.report->outcome, VisitOutcome::kUnchanged);
+  EXPECT_EQ(finding.report->version->record, finding.records.first_id);
+  EXPECT_EQ(finding.report->version->date, kNow);
+  EXPECT_EQ(finding.report->version->etag, "\"e\"");
+  EXPECT_EQ(finding.report->version->sketch, web::sketch_of("a text"));
+  EXPECT_EQ(finding.candidates.size(), 1U);
+  EXPECT_EQ(read_records(finding.records.bytes)[0].type, "response");
+}
+
 TEST(Extractor, WritesNoRevisitOfTheSameSecond) {
   Answer answer = answer_of(200, "Content-Type: text/html\r\n", "<a href=/x>");
   answer.visit.page.prior = prior_of("<a href=/x>");

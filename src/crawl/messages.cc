@@ -5,8 +5,8 @@
 namespace meguri::crawl {
 
 std::string_view name_of(Offer offer) {
-  constexpr std::array<std::string_view, 6> kNames = {"seed",     "link", "embed",
-                                                      "redirect", "hint", "sitemap"};
+  constexpr std::array<std::string_view, 7> kNames = {"seed", "link",    "embed",  "redirect",
+                                                      "hint", "sitemap", "history"};
   return kNames[static_cast<std::size_t>(offer)];
 }
 
@@ -36,11 +36,21 @@ std::uint64_t host_hash_of(std::string_view host) { return base::hash64(host); }
 
 namespace meguri::flow {
 
+namespace {
+
+// What few candidates have.
+constexpr unsigned kHasDate = 1;
+constexpr unsigned kHasHistory = 2;
+
+}  // namespace
+
 void Codec<crawl::Candidate>::encode(const crawl::Candidate& item, std::string& out) {
   put_text(out, item.url);
   put_text(out, item.via);
-  put_fixed(out, static_cast<std::uint8_t>(item.modified ? 1 : 0));
+  const unsigned kept = (item.modified ? kHasDate : 0U) | (item.history.empty() ? 0U : kHasHistory);
+  put_fixed(out, static_cast<std::uint8_t>(kept));
   if (item.modified) put_fixed(out, static_cast<std::uint64_t>(item.modified->ms()));
+  if (!item.history.empty()) put_text(out, item.history);
   put_fixed(out, item.depth);
   put_fixed(out, item.hops);
   put_fixed(out, static_cast<std::uint8_t>(item.offer));
@@ -51,13 +61,19 @@ void Codec<crawl::Candidate>::encode(const crawl::Candidate& item, std::string& 
 bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& item) {
   std::string_view url;
   std::string_view via;
+  std::string_view history;
   std::uint8_t offer = 0;
   std::uint8_t chain = 0;
-  std::uint8_t is_dated = 0;
+  std::uint8_t kept = 0;
   std::uint64_t modified = 0;
   std::uint8_t is_last = 0;
-  if (!take_text(bytes, url) || !take_text(bytes, via) || !take_fixed(bytes, is_dated) ||
-      is_dated > 1 || (is_dated == 1 && !take_fixed(bytes, modified))) {
+  if (!take_text(bytes, url) || !take_text(bytes, via) || !take_fixed(bytes, kept) ||
+      kept > (kHasDate | kHasHistory)) {
+    return false;
+  }
+  const bool is_dated = (kept & kHasDate) != 0;
+  if ((is_dated && !take_fixed(bytes, modified)) ||
+      ((kept & kHasHistory) != 0 && (!take_text(bytes, history) || history.empty()))) {
     return false;
   }
   if (!take_fixed(bytes, item.depth) || !take_fixed(bytes, item.hops) ||
@@ -65,12 +81,13 @@ bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& i
       is_last > 1 || !bytes.empty()) {
     return false;
   }
-  constexpr auto kLast = static_cast<std::uint8_t>(crawl::Offer::kSitemap);
+  constexpr auto kLast = static_cast<std::uint8_t>(crawl::kLastOffer);
   if (offer > kLast || chain > kLast) return false;
   item.url = url;
   item.via = via;
+  item.history = history;
   item.modified.reset();
-  if (is_dated == 1) item.modified = base::Instant::from_ms(static_cast<std::int64_t>(modified));
+  if (is_dated) item.modified = base::Instant::from_ms(static_cast<std::int64_t>(modified));
   item.offer = static_cast<crawl::Offer>(offer);
   item.chain = static_cast<crawl::Offer>(chain);
   item.is_last = is_last == 1;

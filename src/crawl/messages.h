@@ -30,7 +30,9 @@ enum class Offer : std::uint8_t {
   kRedirect,
   kHint,
   kSitemap,  // named by a robots.txt, or by an index that was
+  kHistory,  // visited before this crawl (page_history.h)
 };
+inline constexpr Offer kLastOffer = Offer::kHistory;
 
 std::string_view name_of(Offer offer);  // "seed"
 
@@ -45,6 +47,8 @@ struct Candidate {
   bool is_last = false;        // visited after all others: a link of a page in a foreign language
   // When it last changed, as the entry of a sitemap or feed says; never after that was fetched.
   std::optional<base::Instant> modified = {};
+  // Of a page with a history: its PageRecord as bytes, as earlier visits would have left it.
+  std::string history = {};
 
   // The target of a seed's redirects counts as that seed. Embeds of a seed are as deep as it is, so
   // that their depth would not tell the two apart.
@@ -71,6 +75,9 @@ struct PriorVersion {
   std::string url = {};
   // Of the main text of the last version that counts as a change; where pages are visited again.
   std::optional<web::TextSketch> sketch = {};
+
+  // False: it was seen before this crawl, and there is no record of it here to refer to.
+  bool is_archived() const { return record != archive::RecordId(); }
 
   friend bool operator==(const PriorVersion&, const PriorVersion&) = default;
 };

@@ -1,7 +1,6 @@
 #include "crawl/page_record.h"
 
-#include <algorithm>
-
+#include "crawl/record_bytes.h"
 #include "flow/codec.h"
 
 namespace meguri::crawl {
@@ -23,60 +22,10 @@ std::optional<base::Id> id_of_page_key(std::string_view key) {
 
 namespace {
 
-using flow::put_fixed;
-using flow::put_text;
-using flow::take_fixed;
-using flow::take_text;
+using base::put_text;
+using base::take_text;
 
 constexpr std::uint8_t kVersion = 6;
-
-void put_instant(std::string& out, base::Instant instant) {
-  put_fixed(out, static_cast<std::uint64_t>(instant.ms()));
-}
-
-bool take_instant(std::string_view& bytes, base::Instant& instant) {
-  std::uint64_t ms = 0;
-  if (!take_fixed(bytes, ms)) return false;
-  instant = base::Instant::from_ms(static_cast<std::int64_t>(ms));
-  return true;
-}
-
-// An enumeration of one byte whose values end with `last`.
-template <typename Enum>
-bool take_enum(std::string_view& bytes, Enum last, Enum& value) {
-  std::uint8_t byte = 0;
-  if (!take_fixed(bytes, byte) || byte > static_cast<std::uint8_t>(last)) return false;
-  value = static_cast<Enum>(byte);
-  return true;
-}
-
-template <typename Bytes>
-void put_bytes(std::string& out, const Bytes& bytes) {
-  for (const std::uint8_t byte : bytes) put_fixed(out, byte);
-}
-
-template <typename Bytes>
-bool take_bytes(std::string_view& from, Bytes& bytes) {
-  for (std::uint8_t& byte : bytes) {
-    if (!take_fixed(from, byte)) return false;
-  }
-  return true;
-}
-
-void put_sketch(std::string& out, const web::TextSketch& sketch) {
-  put_fixed(out, sketch.hash);
-  put_fixed(out, sketch.simhash);
-  put_fixed(out, sketch.words);
-  put_fixed(out, sketch.features);
-  for (const std::uint64_t bins : sketch.bins) put_fixed(out, bins);
-}
-
-bool take_sketch(std::string_view& bytes, web::TextSketch& sketch) {
-  return take_fixed(bytes, sketch.hash) && take_fixed(bytes, sketch.simhash) &&
-         take_fixed(bytes, sketch.words) && take_fixed(bytes, sketch.features) &&
-         std::ranges::all_of(sketch.bins,
-                             [&](std::uint64_t& bins) { return take_fixed(bytes, bins); });
-}
 
 void put_prior(std::string& out, const PriorVersion& prior) {
   put_text(out, prior.etag);
@@ -181,8 +130,8 @@ std::optional<PageGlance> glance_of(std::string_view record) {
   std::string_view state = record.substr(kStateAt);
   std::string_view end = record.substr(record.size() - kCandidateEndBytes);
   const bool whole = take_enum(state, PageState::kRefused, page) && take_fixed(end, last.depth) &&
-                     take_fixed(end, last.hops) && take_enum(end, Offer::kSitemap, last.offer) &&
-                     take_enum(end, Offer::kSitemap, last.chain) && take_fixed(end, is_last);
+                     take_fixed(end, last.hops) && take_enum(end, kLastOffer, last.offer) &&
+                     take_enum(end, kLastOffer, last.chain) && take_fixed(end, is_last);
   if (!whole) return std::nullopt;
   last.is_last = is_last != 0;
   return PageGlance::of(page, last);

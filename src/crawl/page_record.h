@@ -34,8 +34,8 @@ struct PageRecord {
   std::uint64_t host = 0;  // host_hash_of its name
   PageState state = PageState::kWaiting;
 
+  std::uint32_t visits = 0;  // of this crawl; changes.visits counts those before it too
   // Of the last visit, if there was one.
-  std::uint32_t visits = 0;
   VisitOutcome outcome = VisitOutcome::kError;
   fetch::FetchOutcome fetch = fetch::FetchOutcome::kAnswered;
   std::uint16_t status = 0;

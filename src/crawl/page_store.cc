@@ -170,6 +170,11 @@ void PageStore::keep(const PageKey& key, const Candidate& candidate) {
 base::Status PageStore::offer(const base::Id& id, sat::Seq seq, const Candidate& candidate,
                               base::Instant now) {
   if (is_out(id)) return {};
+  if (!candidate.history.empty()) {  // which comes too late
+    Candidate plain = candidate;
+    plain.history.clear();
+    return offer(id, seq, plain, now);
+  }
   if (store_->store().is_due(seq, now)) {
     encoded_.assign(1, kOffered);
     flow::Codec<Candidate>::encode(candidate, encoded_);

@@ -181,6 +181,7 @@ void Registry::take_known(const base::Id& id, Candidate&& candidate) {
   auto record = pages_->get(id);
   record->candidate = std::move(candidate);
   record->candidate.modified.reset();
+  record->candidate.history.clear();
   check(pages_->hold(id, *record));
 }
 
@@ -196,8 +197,9 @@ void Registry::take_new(const base::Id& id, Candidate&& candidate) {
   const Index host = host_of(url->host(), host_hash);
   host_counts_->count_page(host);
   add(counts_.known);
-  count_waiting(host, 1);
   counts_.hosts = queue_->hosts();
+  if (!record.candidate.history.empty() && take_history(id, record, host)) return;
+  count_waiting(host, 1);
   if (pages_->out() < queued_max_ && has_share_left(host, false)) {
     if (check(pages_->add_out(id, record))) queue_->push(host, lane_of(record), id);
     return;
@@ -205,6 +207,32 @@ void Registry::take_new(const base::Id& id, Candidate&& candidate) {
   const bool is_full = pages_->out() >= queued_max_;
   check(pages_->add(id, record, is_full ? clock().utc() : next_slot(host)));
   set_timer_for_store();
+}
+
+// False: it is of no use here, and the page is as any other.
+bool Registry::take_history(const base::Id& id, PageRecord& record, Index host) {
+  const std::string history = std::exchange(record.candidate.history, {});
+  PageRecord known;
+  if (!revisit_.is_on || !flow::Codec<PageRecord>::decode(history, known) || !known.is_done()) {
+    return false;
+  }
+  known.candidate = std::move(record.candidate);
+  known.host = record.host;
+  const base::Instant now = clock().utc();
+  if (known.candidate.is_seed()) {
+    known.next_visit = now;
+  } else if (known.next_visit <= now) {
+    const base::Duration within =
+        std::clamp(interval_of(known), base::Duration::minutes(1), kQueuedTime);
+    const double wait = static_cast<double>(within.ms()) * random().uniform();
+    known.next_visit = now + base::Duration::from_ms(static_cast<std::int64_t>(wait));
+  }
+  count_end(host, record, known);
+  host_counts_->change_load(host, load_of(known));
+  add(counts_.from_history);
+  check(pages_->add(id, known, known.next_visit));
+  set_timer_for_store();
+  return true;
 }
 
 // Whether one more of its pages may stand in the queue.

@@ -60,6 +60,7 @@ struct RegistryCounts {
   Count over_host_max{0};     // or enough of their host
   Count reports_ignored{0};   // not newer than what is known, or of no page
   Count hints_heeded{0};      // candidates with a date of change that may be news
+  Count from_history{0};      // pages that came with their history
   Count hinted{0};            // of the pages handed out again, before their own time by such
   Count hints_right{0};       // of these, that had changed,
   Count hints_wrong{0};       // and had not
@@ -85,6 +86,10 @@ inline void subtract(RegistryCounts::Count& count) { add(count, std::uint64_t(-1
 // that a host which turns out to be lying is left alone before all that it named was visited. Of a
 // page that is out nothing is kept: it is visited now anyway, and of what it came home with after
 // such a date the next sitemap or feed tells.
+//
+// A page that comes with a history counts as visited then, and has the time of its next visit from
+// it. If that is over, it is visited soon: within what lies between its visits, and within a day,
+// so that not all are due at once; a seed now. Where pages are visited once, it is as any other.
 //
 // A page whose visit failed in a way that may pass waits for another try, tries_max in all; when
 // that is, is durable. A host that cannot be asked for a while rests, and all its pages with it.
@@ -176,6 +181,7 @@ class Registry final : public flow::Module {
   Index host_of(std::string_view name, std::uint64_t hash);
   void count_waiting(Index host, std::uint64_t n);
   void take_new(const base::Id& id, Candidate&& candidate);
+  bool take_history(const base::Id& id, PageRecord& record, Index host);
   void take_known(const base::Id& id, Candidate&& candidate);
   bool heeds(const Candidate& candidate) const;
   void serve_hints_soon();

@@ -47,6 +47,12 @@ class Sink final : public flow::Module {
   }
 };
 
+CrawlOptions with_seeds(std::vector<std::string> seeds) {
+  CrawlOptions options;
+  options.seeds = std::move(seeds);
+  return options;
+}
+
 struct Nodes {
   flow::Node<Seeder> seeder;
   flow::Node<UrlFilter> filter;
@@ -55,7 +61,8 @@ struct Nodes {
 
 flow::Graph build(const std::vector<std::string>& seeds, const ScopeOptions& scope, Nodes* nodes) {
   flow::Graph graph;
-  nodes->seeder = graph.add<Seeder>("seeder", {flow::Kind::kCpu, flow::Split::kSingle}, seeds);
+  nodes->seeder =
+      graph.add<Seeder>("seeder", {flow::Kind::kCpu, flow::Split::kSingle}, with_seeds(seeds));
   nodes->filter = graph.add<UrlFilter>("filter", {flow::Kind::kCpu, flow::Split::kSingle}, scope,
                                        seeds, std::shared_ptr<ExclusionFile>());
   nodes->sink = graph.add<Sink>("sink", {flow::Kind::kCpu, flow::Split::kSingle});
@@ -273,7 +280,8 @@ TEST(UrlFilter, RefusesWhatIsOnTheExclusionList) {
   env::MemoryFileSystem files;
   ASSERT_TRUE(env::write_file_atomically(files, "exclude", "http://example.org/3\n"));
   flow::Graph graph;
-  const auto seeder = graph.add<Seeder>("seeder", {.split = flow::Split::kSingle}, many_seeds(40));
+  const auto seeder =
+      graph.add<Seeder>("seeder", {.split = flow::Split::kSingle}, with_seeds(many_seeds(40)));
   const auto filter =
       graph.add<UrlFilter>("filter", {.split = flow::Split::kSingle}, ScopeOptions(), many_seeds(1),
                            std::make_shared<ExclusionFile>("exclude"));

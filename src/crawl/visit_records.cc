@@ -64,9 +64,10 @@ VisitOutcome outcome_of(const ReadAnswer& read) {
 std::optional<PriorVersion> version_of(const ReadAnswer& read, VisitOutcome outcome,
                                        const StoredPayload& record) {
   PriorVersion version;
-  if (outcome == VisitOutcome::kUnchanged) {
-    version = *read.prior();
-  } else if (outcome == VisitOutcome::kChanged) {
+  if (outcome == VisitOutcome::kUnchanged) version = *read.prior();
+  if (outcome == VisitOutcome::kUnchanged && version.is_archived()) {
+    // It is as it was.
+  } else if (outcome == VisitOutcome::kUnchanged || outcome == VisitOutcome::kChanged) {
     version.digest = read.digest;
     version.record = record.record;
     version.date = record.date;
@@ -110,8 +111,11 @@ base::Result<VisitRecords::Kept> VisitRecords::of_answer(const ReadAnswer& read,
                                    .truncation = truncation_of(fetched.truncation),
                                    .protocol = is_h2 ? "h2" : ""};
   const auto ids = archive::VisitIds::draw(random);
-  if (outcome == VisitOutcome::kChanged) return of_changed(exchange, ids);
-  if (outcome != VisitOutcome::kUnchanged) return of_response(exchange, ids);
+  const bool is_same = outcome == VisitOutcome::kUnchanged;
+  if (outcome == VisitOutcome::kChanged || (is_same && !read.prior()->is_archived())) {
+    return of_changed(exchange, ids);
+  }
+  if (!is_same) return of_response(exchange, ids);
   const PriorVersion& prior = *read.prior();
   const archive::Original original{
       .id = prior.record,

@@ -50,8 +50,9 @@ class VisitRecords {
   }
 
   // A revisit record where the outcome is kUnchanged and it may refer to the prior version; else a
-  // response record. Of a page that changed, a revisit record too where another page of this run
-  // has brought the same body: `original` is then the record that has it.
+  // response record. Of a page that changed, or of which no version is in this archive yet, a
+  // revisit record too where another page of this run has brought the same body: `original` is then
+  // the record that has it.
   struct Kept {
     archive::MadeRecords records;
     std::optional<StoredPayload> original;

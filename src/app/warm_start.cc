@@ -1,0 +1,242 @@
+#include "app/warm_start.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "app/figures.h"
+#include "base/console.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "base/progress.h"
+#include "env/ordered_store.h"
+#include "env/random.h"
+#include "web/ascii.h"
+
+namespace meguri::app {
+
+namespace {
+
+using base::ErrorCode;
+
+constexpr int kFolderDepthMax = 16;
+constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
+
+bool is_warc_name(std::string_view name) {
+  const auto ends_with = [name](std::string_view end) {
+    return name.size() > end.size() &&
+           web::equals_ignoring_case(name.substr(name.size() - end.size()), end);
+  };
+  return ends_with(".warc") || ends_with(".warc.gz");
+}
+
+// Files that are found by their names, in a folder and all below it. False: it is no folder.
+base::Result<bool> find_below(env::FileSystem& files, const std::string& folder, int depth,
+                              std::vector<HistoryFile>& found) {
+  const auto names = files.list(folder);
+  if (!names || depth > kFolderDepthMax) return false;
+  for (const std::string& name : *names) {
+    const std::string path = folder + "/" + name;
+    ASSIGN_OR_RETURN(const bool is_folder, find_below(files, path, depth + 1, found));
+    if (is_folder || !is_warc_name(name)) continue;
+    ASSIGN_OR_RETURN(const std::uint64_t bytes, files.size(path));
+    found.push_back({.path = path, .bytes = bytes});
+  }
+  return true;
+}
+
+base::Status find_at(env::FileSystem& files, std::string path, std::vector<HistoryFile>& found) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  ASSIGN_OR_RETURN(const bool exists, files.exists(path));
+  if (!exists) return base::fail(ErrorCode::kNotFound, "{}: there is no such file or folder", path);
+  const std::size_t before = found.size();
+  ASSIGN_OR_RETURN(const bool is_folder, find_below(files, path, 0, found));
+  if (!is_folder) {
+    ASSIGN_OR_RETURN(const std::uint64_t bytes, files.size(path));
+    found.push_back({.path = path, .bytes = bytes, .is_named = true});
+  } else if (found.size() == before) {
+    return base::fail(ErrorCode::kInvalid, "{}: there are no WARC files in it (.warc, .warc.gz)",
+                      path);
+  }
+  return {};
+}
+
+std::string line_of(const HistoryFile& file) {
+  return fmt::format("{} {}\n", file.bytes, file.path);
+}
+
+// Several threads take one file after the other.
+class Filling {
+ public:
+  Filling(const std::vector<HistoryFile>& found, crawl::HistoryStore& store,
+          const crawl::CrawlOptions& options, env::FileSystem& files, base::Instant now)
+      : found_(found), store_(store), options_(options), files_(files), now_(now) {}
+
+  void run() {
+    crawl::HistoryReader reader(options_, now_);
+    for (std::size_t i = next_++; i < found_.size() && !is_over_; i = next_++) {
+      if (auto status = take(found_[i], reader); !status) stop(std::move(status.error()));
+    }
+    ++ended_;
+  }
+
+  void stop(base::Error error) {
+    const base::MutexLock lock(mutex_);
+    if (!is_over_) error_ = std::move(error);
+    is_over_ = true;
+  }
+
+  std::size_t ended() const { return ended_; }  // threads
+  base::Status status() const {
+    const base::MutexLock lock(mutex_);
+    return error_ ? base::Status(std::unexpected(*error_)) : base::Status();
+  }
+  std::string progress() const {
+    const base::MutexLock lock(mutex_);
+    return fmt::format("reading what was archived before: {} of {}, {}, {}", grouped(files_read_),
+                       counted(found_.size(), "file", "files"), bytes_text(bytes_),
+                       counted(counts_.visits, "visit", "visits"));
+  }
+
+ private:
+  base::Status take(const HistoryFile& file, crawl::HistoryReader& reader) {
+    {
+      const base::MutexLock lock(mutex_);
+      ASSIGN_OR_RETURN(const bool is_known, store_.has_file(file.path, file.bytes));
+      if (is_known) {
+        ++files_read_;
+        bytes_ += file.bytes;
+        return {};
+      }
+    }
+    ASSIGN_OR_RETURN(const auto bytes, files_.open_read(file.path));
+    const auto read = reader.read(*bytes, [this](crawl::HistoryVisit&& visit) {
+      const base::MutexLock lock(mutex_);
+      if (is_over_) return base::Status(base::fail(ErrorCode::kStopped, "stopped"));
+      ++counts_.visits;
+      return store_.add(visit);
+    });
+    if (!read && read.error().code() == ErrorCode::kInvalid && !file.is_named) {
+      base::log_warn("passed over what is no WARC file", {{"file", file.path}});
+      return {};
+    }
+    if (!read) return std::unexpected(read.error().with_context(file.path));
+    if (read->damages > 0) {
+      base::log_warn("a WARC file is damaged; the rest of it was read",
+                     {{"file", file.path}, {"places", read->damages}});
+    }
+    const base::MutexLock lock(mutex_);
+    counts_.records += read->records;
+    counts_.damages += read->damages;
+    ++files_read_;
+    bytes_ += file.bytes;
+    return store_.add_file(file.path, file.bytes);
+  }
+
+  const std::vector<HistoryFile>& found_;
+  crawl::HistoryStore& store_;  // under the mutex
+  const crawl::CrawlOptions& options_;
+  env::FileSystem& files_;
+  const base::Instant now_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<std::size_t> ended_ = 0;
+  std::atomic<bool> is_over_ = false;
+  mutable base::Mutex mutex_;
+  crawl::HistoryCounts counts_ GUARDED_BY(mutex_);
+  std::size_t files_read_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
+  std::optional<base::Error> error_ GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+base::Result<std::vector<HistoryFile>> find_history(env::FileSystem& files,
+                                                    const std::vector<std::string>& paths) {
+  std::vector<HistoryFile> found;
+  for (const std::string& path : paths) RETURN_IF_ERROR(find_at(files, path, found));
+  std::ranges::stable_sort(found, {}, &HistoryFile::path);
+  const auto same = std::ranges::unique(found, {}, &HistoryFile::path);
+  found.erase(same.begin(), same.end());
+  return found;
+}
+
+base::Result<bool> WarmStart::has_store() const { return files_.exists(store_dir() + "/CURRENT"); }
+
+base::Result<std::unique_ptr<crawl::HistoryStore>> WarmStart::open_store() const {
+  RETURN_IF_ERROR(files_.make_dirs(store_dir()));
+  ASSIGN_OR_RETURN(auto store, env::open_rocksdb_store(store_dir(), {}));
+  return crawl::HistoryStore::open(files_, store_dir(), std::move(store));
+}
+
+// Whether all of them were read before, as they are now.
+base::Result<bool> WarmStart::is_taken(const std::vector<HistoryFile>& found) const {
+  ASSIGN_OR_RETURN(const bool exists, files_.exists(taken_path()));
+  if (!exists) return false;
+  ASSIGN_OR_RETURN(const std::string text, env::read_file(files_, taken_path()));
+  std::set<std::string, std::less<>> taken;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    taken.insert(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return std::ranges::all_of(
+      found, [&](const HistoryFile& file) { return taken.contains(line_of(file)); });
+}
+
+base::Status WarmStart::note_taken(const std::vector<HistoryFile>& found) const {
+  std::string text;
+  for (const HistoryFile& file : found) text += line_of(file);
+  return env::write_file_atomically(files_, taken_path(), text);
+}
+
+base::Result<std::shared_ptr<crawl::HistoryStore>> WarmStart::prepare(
+    const std::vector<std::string>& paths, const StopSignals& signals, bool is_quiet) {
+  ASSIGN_OR_RETURN(const auto found, find_history(files_, paths));
+  ASSIGN_OR_RETURN(const bool is_known, is_taken(found));
+  ASSIGN_OR_RETURN(const bool has_one, has_store());
+  if (found.empty() || is_known) {
+    if (!has_one) return nullptr;
+    ASSIGN_OR_RETURN(std::shared_ptr<crawl::HistoryStore> store, open_store());
+    if (store->name().empty()) return nullptr;  // nobody wants it any more
+    return store;
+  }
+  ASSIGN_OR_RETURN(auto store, open_store());
+  if (!store->name().empty()) {  // made of other files
+    RETURN_IF_ERROR(store->discard());
+    ASSIGN_OR_RETURN(store, open_store());
+  }
+  RETURN_IF_ERROR(fill(found, *store, signals, is_quiet));
+  RETURN_IF_ERROR(store->complete(fmt::format("{:016x}", env::Random::from_system().next())));
+  RETURN_IF_ERROR(note_taken(found));
+  return std::shared_ptr<crawl::HistoryStore>(std::move(store));
+}
+
+base::Status WarmStart::fill(const std::vector<HistoryFile>& found, crawl::HistoryStore& store,
+                             const StopSignals& signals, bool is_quiet) {
+  Filling filling(found, store, options_, files_, clock_.utc());
+  const std::size_t count =
+      std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), found.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&] { filling.run(); });
+  const env::RealClock clock;
+  base::Progress progress(base::Console::standard_error());
+  while (filling.ended() < count) {
+    if (signals.wait(kLookEvery)) {
+      filling.stop(base::Error(ErrorCode::kStopped,
+                               "stopped while reading what was archived before; the same command "
+                               "goes on with it"));
+    }
+    if (!is_quiet) progress.update(clock.ticks(), filling.progress());
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (is_quiet) return filling.status();
+  progress.finish(filling.progress());
+  return filling.status();
+}
+
+}  // namespace meguri::app

@@ -1,0 +1,64 @@
+// WarmStart: what WARC files tell of pages before a crawl, made ready for it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/stop_signals.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "crawl/history_reader.h"
+#include "crawl/history_store.h"
+#include "crawl/options.h"
+#include "env/clock.h"
+#include "env/file_system.h"
+
+namespace meguri::app {
+
+struct HistoryFile {
+  std::string path;
+  std::uint64_t bytes = 0;
+  bool is_named = false;  // itself, not only the folder it is in
+
+  friend bool operator==(const HistoryFile&, const HistoryFile&) = default;
+};
+
+// The WARC files that paths name: files, folders with all below them, and archives of ours, sorted
+// and each once. kNotFound or kInvalid: a path names none.
+base::Result<std::vector<HistoryFile>> find_history(env::FileSystem& files,
+                                                    const std::vector<std::string>& paths);
+
+// Reads what `paths` name into the store DIR/history of the state's folder, on all cores, unless
+// that was done before. After a crash or a stop it goes on with the files that are not read yet.
+// For whoever holds the archive's lock.
+class WarmStart {
+ public:
+  WarmStart(const crawl::CrawlOptions& options, env::FileSystem& files, std::string state_dir,
+            const env::Clock& clock)
+      : options_(options), files_(files), state_dir_(std::move(state_dir)), clock_(clock) {}
+
+  // The store, complete; null: there is nothing that the crawl does not know already.
+  // kStopped: a signal came.
+  base::Result<std::shared_ptr<crawl::HistoryStore>> prepare(const std::vector<std::string>& paths,
+                                                             const StopSignals& signals,
+                                                             bool is_quiet);
+
+ private:
+  std::string store_dir() const { return state_dir_ + "/history"; }
+  std::string taken_path() const { return state_dir_ + "/history-taken"; }
+  base::Result<bool> has_store() const;
+  base::Result<std::unique_ptr<crawl::HistoryStore>> open_store() const;
+  base::Result<bool> is_taken(const std::vector<HistoryFile>& found) const;
+  base::Status note_taken(const std::vector<HistoryFile>& found) const;
+  base::Status fill(const std::vector<HistoryFile>& found, crawl::HistoryStore& store,
+                    const StopSignals& signals, bool is_quiet);
+
+  const crawl::CrawlOptions& options_;
+  env::FileSystem& files_;
+  const std::string state_dir_;
+  const env::Clock& clock_;
+};
+
+}  // namespace meguri::app
