@@ -66,6 +66,10 @@ function(meguri_library name)
 endfunction()
 
 add_custom_target(fuzzers)
+if(NOT MEGURI_FUZZ)
+  add_library(replay_corpus OBJECT EXCLUDE_FROM_ALL
+              "${CMAKE_SOURCE_DIR}/tools/replay_corpus.cc")
+endif()
 
 # meguri_fuzzer(LIBRARY NAME SOURCE CORPUS)
 function(meguri_fuzzer library name source corpus)
@@ -83,7 +87,7 @@ function(meguri_fuzzer library name source corpus)
     add_test(NAME ${library}.LongFuzz.${name}
              COMMAND "${CMAKE_SOURCE_DIR}/tools/fuzz" $<TARGET_FILE:${target}> "${corpus}")
   else()
-    target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tools/replay_corpus.cc")
+    target_link_libraries(${target} PRIVATE replay_corpus)
     target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
     add_test(NAME ${library}.Corpus.${name} COMMAND ${target} "${corpus}")
   endif()

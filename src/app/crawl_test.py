@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
-from crawl_testing import clock
+from crawl_testing import clock, durable, read_log
 from virtual_web_test import MEGURI, STANDING, VirtualWeb
 
 WORLD = ["--hosts", "8", "--pages", "80", "--servers", "8", "--seed", "3"]
@@ -117,7 +117,8 @@ class Once(testing.TestCase):
         self.assertEqual(check.returncode, 0, check.stdout)
 
     def test_stops_cleanly_and_says_how_to_go_on(self):
-        with VirtualWeb(*WORLD, *STANDING, "--delay", "0") as web:
+        log = os.path.join(self.folder, "access.log")
+        with VirtualWeb(*WORLD, *STANDING, "--delay", "0", "--log", log) as web:
             crawl = subprocess.Popen(
                 self.command(web),
                 stdout=subprocess.PIPE,
@@ -131,7 +132,12 @@ class Once(testing.TestCase):
             output, _ = crawl.communicate(timeout=60)
             self.assertEqual(crawl.returncode, 0)
             self.assertIn("the same command goes on", output)
+            # All that was begun is in the archive, and the checkpoint knows of it.
+            archive = os.path.join(self.folder, "archive")
             before = self.archived()
+            self.assertEqual(set(durable(archive)), set(before))
+            asked = {one.url for one in read_log(log, web.port) if one.target != "/robots.txt"}
+            self.assertEqual(asked - set(before), set())
             done = testing.run(self.command(web))
             self.assertEqual(done.returncode, 0, done.stderr)
             after = self.archived()

@@ -235,7 +235,8 @@ base::Status WarmStart::fill(const std::vector<HistoryFile>& found, crawl::Histo
   }
   for (std::thread& thread : threads) thread.join();
   if (is_quiet) return filling.status();
-  progress.finish(filling.progress());
+  progress.update(clock.ticks(), filling.progress());
+  progress.finish();
   return filling.status();
 }
 

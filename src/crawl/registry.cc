@@ -230,6 +230,11 @@ bool Registry::take_history(const base::Id& id, PageRecord& record, Index host) 
   count_end(host, record, known);
   host_counts_->change_load(host, load_of(known));
   add(counts_.from_history);
+  if (known.candidate.is_seed() && pages_->out() < queued_max_) {
+    if (check(pages_->add_out(id, known))) queue_->push(host, lane_of(known), id);
+    add(counts_.due_again);
+    return true;
+  }
   check(pages_->add(id, known, known.next_visit));
   set_timer_for_store();
   return true;

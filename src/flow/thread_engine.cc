@@ -267,7 +267,9 @@ Status ThreadEngine::run_until_quiet() {
       seen = changes_;
     }
     RETURN_IF_ERROR(status());
-    if (stop_asked_) return base::fail(base::ErrorCode::kStopped, "stopped on request");
+    if (stop_asked_.exchange(false)) {
+      return base::fail(base::ErrorCode::kStopped, "stopped on request");
+    }
     const Rest rest = look();
     if (rest == Rest::kQuiet) return status();
     if (rest == Rest::kStuck) return std::unexpected(stuck());
@@ -280,7 +282,9 @@ Status ThreadEngine::run_for(base::Duration time) {
   const base::Ticks end = clock().ticks() + time;
   while (clock().ticks() < end) {
     RETURN_IF_ERROR(status());
-    if (stop_asked_) return base::fail(base::ErrorCode::kStopped, "stopped on request");
+    if (stop_asked_.exchange(false)) {
+      return base::fail(base::ErrorCode::kStopped, "stopped on request");
+    }
     const MutexLock lock(change_mutex_);
     if (has_failed() || stop_asked_) continue;
     change_.wait_for(change_mutex_, clock().real_time(end - clock().ticks()));
@@ -293,7 +297,9 @@ Status ThreadEngine::end_epoch() {
   request_epoch();  // if one is under way, the next begins after it
   while (durable_epoch() < wanted) {
     RETURN_IF_ERROR(status());
-    if (stop_asked_) return base::fail(base::ErrorCode::kStopped, "stopped on request");
+    if (stop_asked_.exchange(false)) {
+      return base::fail(base::ErrorCode::kStopped, "stopped on request");
+    }
     const MutexLock lock(change_mutex_);
     if (durable_epoch() >= wanted || has_failed() || stop_asked_) continue;
     change_.wait(change_mutex_);

@@ -31,7 +31,7 @@ class ThreadEngine final : public Engine {
   base::Status run_until_quiet() override;
   base::Status run_for(base::Duration time) override;
   base::Status end_epoch() override;
-  // Makes a waiting call return kStopped. Any thread, for example on a signal.
+  // Makes one waiting call return kStopped, or the next one. Any thread, for example on a signal.
   void stop_soon();
 
  private:

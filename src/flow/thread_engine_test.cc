@@ -41,6 +41,25 @@ TEST(ThreadEngineThreads, StopSoonEndsAWaitForAGraphThatNeverRests) {
   EXPECT_TRUE(engine.stop());
 }
 
+// Who is asked to stop ends what was begun; asked again, at once.
+TEST(ThreadEngineThreads, IsStoppedByEachCallOnce) {
+  const env::RealClock clock;
+  env::MemoryFileSystem files;
+  Graph graph;
+  auto source = graph.add<Source>("source", {}, 1'000'000'000'000);
+  auto relay = graph.add<Relay>("relay", {}, 1);
+  graph.connect(source, &Source::output, relay, &Relay::input);
+  ThreadEngine engine(std::move(graph), {.clock = &clock, .files = &files, .state_dir = "state"}, 2);
+  ASSERT_TRUE(engine.start());
+  engine.stop_soon();
+  EXPECT_EQ(engine.run_until_quiet().error().code(), base::ErrorCode::kStopped);
+  engine.stop_soon();
+  EXPECT_EQ(engine.end_epoch().error().code(), base::ErrorCode::kStopped);
+  const auto drained = engine.drain();
+  EXPECT_TRUE(drained) << drained.error().message();
+  EXPECT_TRUE(*files.exists("state/checkpoint"));
+}
+
 // Emits what another thread hands it, as a control socket does.
 class Mailbox final : public Module {
  public:
