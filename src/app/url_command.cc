@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "app/figures.h"
 #include "app/why_question.h"
 #include "base/time.h"
 #include "env/posix_file_system.h"
@@ -73,10 +74,11 @@ class UrlCommand final : public Command {
       if (!text.empty()) out.print("  {:<12} {}\n", name, text);
     };
     const nlohmann::json revisit = page.value("revisit", nlohmann::json::object());
-    row("found as",
-        fmt::format("{}, {} {} from a seed", text_of(page, "offer"), page.value("depth", 0),
-                    page.value("depth", 0) == 1 ? "link" : "links"));
-    if (page.value("visits", 0) == 0) {
+    const bool is_old = text_of(page, "offer") == "history";
+    row("found as", is_old ? "history: it was archived before this crawl began"
+                           : fmt::format("{}, {} from a seed", text_of(page, "offer"),
+                                         counted(page.value("depth", 0U), "link", "links")));
+    if (!page.contains("visited")) {
       row("visits", text_of(page, "state") == "refused"
                         ? "none; it was refused: " + text_of(page, "refusal")
                         : "none yet");

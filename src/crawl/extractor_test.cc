@@ -1,5 +1,3 @@
-#include "crawl/extractor.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "archive/gzip_writer.h"
+#include "crawl/extractor_testing.h"
 #include "crawl/warc_testing.h"
 #include "env/faulty_file_system.h"
 #include "env/memory_file_system.h"
@@ -21,102 +20,15 @@ namespace meguri::crawl {
 namespace {
 
 using base::Duration;
-using base::Instant;
 using fetch::FetchOutcome;
-using flow::testing::AnyEngine;
 using flow::testing::EngineKind;
+using testing::answer_of;
+using testing::extract;
+using testing::extract_all;
+using testing::kNow;
+using testing::kUrl;
+using testing::prior_of;
 using testing::read_records;
-
-constexpr std::string_view kUrl = "http://example.org/dir/page";
-
-class AnswerSource final : public flow::Module {
- public:
-  explicit AnswerSource(std::vector<Answer> all) : all_(std::move(all)) {}
-  flow::Out<Answer> answers = out<Answer>("answers");
-
- private:
-  bool produce() override {
-    if (next_ == all_.size()) return false;
-    answers.emit(all_[next_++]);
-    return next_ < all_.size();
-  }
-  const std::vector<Answer> all_;
-  std::size_t next_ = 0;
-};
-
-class FindingSink final : public flow::Module {
- public:
-  flow::In<Finding> findings = in<&FindingSink::on_finding>("findings");
-  std::vector<Finding> got;
-
- private:
-  void on_finding(Finding&& finding) { got.push_back(std::move(finding)); }
-};
-
-std::vector<Finding> extract_all(EngineKind kind, const std::vector<Answer>& answers,
-                                 const CrawlOptions& options = {}, std::size_t instances = 1,
-                                 std::shared_ptr<env::Spool> spool = nullptr) {
-  flow::Graph graph;
-  auto source = graph.add<AnswerSource>("source", {}, answers);
-  auto extractor = graph.add<Extractor>("extractor", {.instances = instances}, options, spool);
-  auto sink = graph.add<FindingSink>("sink", {});
-  graph.connect(source, &AnswerSource::answers, extractor, &Extractor::answers);
-  graph.connect(extractor, &Extractor::findings, sink, &FindingSink::findings);
-  AnyEngine engine(kind, std::move(graph));
-  EXPECT_TRUE(engine->start());
-  EXPECT_TRUE(engine->drain());
-  return std::move(engine->module(sink).got);
-}
-
-Finding extract(const Answer& answer, const CrawlOptions& options = {}) {
-  auto findings = extract_all(EngineKind::kSimulation, {answer}, options);
-  EXPECT_EQ(findings.size(), 1U);
-  return findings.empty() ? Finding() : std::move(findings.front());
-}
-
-constexpr Instant kNow = Instant::from_ms(1'767'225'600'000);
-
-Answer answer_of(int status, std::string_view fields, std::string body,
-                 std::string_view url = kUrl) {
-  Answer answer;
-  Candidate& candidate = answer.visit.page.candidate;
-  candidate = {.url = std::string(url),
-               .via = "http://example.org/",
-               .depth = 2,
-               .hops = 1,
-               .offer = Offer::kLink};
-  answer.visit.page.id = page_id_of(url);
-  fetch::Fetched& fetched = answer.fetched;
-  fetched.outcome = FetchOutcome::kAnswered;
-  fetched.status = status;
-  fetched.request_head = "GET /dir/page HTTP/1.1\r\nHost: example.org\r\n\r\n";
-  fetched.response_head = fmt::format("HTTP/1.1 {} Some\r\n{}\r\n", status, fields);
-  fetched.body = std::move(body);
-  fetched.connected = fetch::Endpoint{fetch::IpAddress::v4(0xC0000201), 80};
-  fetched.times.started = base::Ticks::from_ms(1000);
-  fetched.times.finished = base::Ticks::from_ms(1250);
-  fetched.times.started_utc = kNow;
-  fetched.times.finished_utc = kNow + Duration::from_ms(250);
-  return answer;
-}
-
-Answer robots_answer(int status, std::string_view fields, std::string body) {
-  Answer answer = answer_of(status, fields, std::move(body), "http://example.org/robots.txt");
-  answer.visit.purpose = Purpose::kRobots;
-  answer.visit.page.id = {};
-  return answer;
-}
-
-// The version that an earlier visit stored, one hour ago.
-PriorVersion prior_of(std::string_view body) {
-  PriorVersion prior;
-  prior.etag = "\"old\"";
-  prior.last_modified = "Thu, 01 Jan 2026 00:00:00 GMT";
-  prior.digest = archive::Sha1().of(body);
-  prior.record.bytes[0] = 9;
-  prior.date = kNow - Duration::hours(1);
-  return prior;
-}
 
 TEST(Extractor, StoresAPageAndOffersItsLinks) {
   const Answer answer =
@@ -417,98 +329,6 @@ TEST(Extractor, FollowsNofollowPagesOnlyIfItMay) {
   EXPECT_EQ(extract(answer, options).candidates.size(), 2U);
 }
 
-TEST(Extractor, ReadsSitemapsThatAreFilesOfGzip) {
-  std::string packed;
-  archive::GzipWriter().append_member("<urlset><url><loc>http://example.org/a</loc></url></urlset>",
-                                      {}, {}, &packed);
-  Answer answer = answer_of(200, "Content-Type: application/x-gzip\r\n", packed);
-  answer.visit.page.candidate.offer = Offer::kSitemap;
-  answer.visit.page.candidate.depth = 0;
-  const Finding finding = extract(answer);
-  ASSERT_EQ(finding.candidates.size(), 1U);
-  EXPECT_EQ(finding.candidates[0].url, "http://example.org/a");
-  EXPECT_EQ(finding.candidates[0].depth, 1U);
-  const auto records = read_records(finding.records.bytes);
-  EXPECT_TRUE(records[0].block.ends_with(packed)) << "it is stored as it came";
-}
-
-TEST(Extractor, OffersTheSitemapsOfRobotsTxt) {
-  Answer answer = robots_answer(200, "", "User-agent: *\nSitemap: http://cdn.example.net/s.xml\n");
-  const Finding finding = extract(answer);
-  ASSERT_EQ(finding.candidates.size(), 1U);
-  EXPECT_EQ(finding.candidates[0].url, "http://cdn.example.net/s.xml");
-  EXPECT_EQ(finding.candidates[0].via, "http://example.org/robots.txt");
-  EXPECT_EQ(finding.candidates[0].offer, Offer::kSitemap);
-  CrawlOptions options;
-  options.hints.sitemaps = false;
-  EXPECT_TRUE(extract(answer, options).candidates.empty());
-}
-
-TEST(Extractor, OffersTheWellKnownSitemapWhereRobotsTxtNamesNone) {
-  for (const int status : {200, 404, 410}) {
-    const Answer answer = robots_answer(status, "", "User-agent: *\nDisallow: /x\n");
-    const Finding finding = extract(answer);
-    ASSERT_EQ(finding.candidates.size(), 1U) << status;
-    EXPECT_EQ(finding.candidates[0].url, "http://example.org/sitemap.xml");
-    EXPECT_EQ(finding.candidates[0].via, "http://example.org/robots.txt");
-    EXPECT_EQ(finding.candidates[0].offer, Offer::kSitemap);
-    CrawlOptions options;
-    options.hints.well_known = false;
-    EXPECT_TRUE(extract(answer, options).candidates.empty());
-  }
-  for (const int status : {301, 403, 429, 503}) {
-    EXPECT_TRUE(extract(robots_answer(status, "", "")).candidates.empty()) << status;
-  }
-}
-
-std::string sitemap_of(std::string_view lastmod) {
-  return fmt::format(
-      "<urlset><url><loc>http://example.org/a</loc><lastmod>{}</lastmod></url></urlset>", lastmod);
-}
-
-TEST(Extractor, OffersTheEntriesOfSitemapsWithTheirDates) {
-  const Finding finding = extract(answer_of(200, "", sitemap_of("2025-12-30T12:00:00Z")));
-  ASSERT_EQ(finding.candidates.size(), 1U);
-  EXPECT_EQ(finding.candidates[0].modified, kNow - Duration::hours(36));
-  EXPECT_TRUE(finding.report->is_list);
-  EXPECT_FALSE(extract(answer_of(200, "", "<a href=/x>x</a>")).report->is_list);
-}
-
-TEST(Extractor, TakesAListForChangedWhenItSaysSomethingElse) {
-  const auto counts = [](const std::string& before, const std::string& after) {
-    Answer first = answer_of(200, "", before);
-    Answer second = answer_of(200, "", after);
-    second.fetched.times.started_utc = kNow + Duration::hours(1);
-    second.visit.page.prior = extract(first).report->version;
-    const Finding finding = extract(second);
-    EXPECT_EQ(finding.report->outcome, VisitOutcome::kChanged);
-    return finding.report->counts;
-  };
-  const std::string old = sitemap_of("2025-12-30T12:00:00Z");
-  EXPECT_TRUE(counts(old, sitemap_of("2025-12-30T13:00:00Z")));
-  EXPECT_FALSE(counts(old, old + "<!-- made anew -->"));
-  // "Now" at both times.
-  EXPECT_FALSE(
-      counts(sitemap_of(kNow.to_rfc3339()), sitemap_of((kNow + Duration::hours(1)).to_rfc3339())));
-}
-
-TEST(Extractor, TakesARobotsTxtThatWasCutForNoAnswer) {
-  Answer answer = robots_answer(200, "", "User-agent: *\nDisallow: /a\nDisa");
-  answer.fetched.truncation = fetch::Truncation::kDisconnect;
-  const Finding cut = extract(answer);
-  EXPECT_EQ(cut.host.status, 0);
-  EXPECT_EQ(cut.host.robots, "");
-  EXPECT_EQ(read_records(cut.records.bytes)[0].type, "response");
-  answer.fetched.truncation = fetch::Truncation::kUnspecified;  // chunks that cannot be read
-  EXPECT_EQ(extract(answer).host.status, 0);
-  answer.fetched.truncation = fetch::Truncation::kLength;  // at the limit of what counts
-  EXPECT_EQ(extract(answer).host.status, 200);
-  answer = robots_answer(200, "Content-Encoding: gzip\r\n", "User-agent: *\nDisallow: /\n");
-  const Finding false_coding = extract(answer);
-  EXPECT_EQ(false_coding.host.status, 0);
-  EXPECT_EQ(false_coding.note.error, "its content coding was not undone to the end: corrupt");
-}
-
 TEST(Extractor, SaysWhatMayPass) {
   const auto report_of = [](const Answer& answer) { return *extract(answer).report; };
   EXPECT_FALSE(report_of(answer_of(200, "", "x")).may_pass);
@@ -531,32 +351,6 @@ TEST(Extractor, SaysWhatMayPass) {
   EXPECT_TRUE(report_of(cut).may_pass);
   cut.fetched.truncation = fetch::Truncation::kLength;
   EXPECT_FALSE(report_of(cut).may_pass);
-}
-
-TEST(Extractor, HandsOnTheTextOfRobotsTxt) {
-  std::string packed;
-  archive::GzipWriter().append_member("User-agent: *\nDisallow: /x\n", {}, {}, &packed);
-  const Finding finding = extract(robots_answer(200, "Content-Encoding: gzip\r\n", packed));
-  EXPECT_FALSE(finding.report);
-  EXPECT_EQ(finding.host.purpose, Purpose::kRobots);
-  EXPECT_EQ(finding.host.robots, "User-agent: *\nDisallow: /x\n");
-  EXPECT_EQ(finding.host.redirect, "");
-  EXPECT_EQ(read_records(finding.records.bytes)[0].purpose, "robots");
-}
-
-TEST(Extractor, HandsOnNoTextOfARobotsTxtThatIsNotThere) {
-  const Finding finding = extract(robots_answer(404, "", "Disallow: /"));
-  EXPECT_FALSE(finding.report);
-  EXPECT_EQ(finding.host.robots, "");
-  EXPECT_EQ(finding.host.status, 404);
-}
-
-TEST(Extractor, SaysWhereRobotsTxtWasRedirectedTo) {
-  const Finding finding =
-      extract(robots_answer(301, "Location: https://example.org/robots.txt\r\n", ""));
-  EXPECT_FALSE(finding.report);
-  EXPECT_TRUE(finding.candidates.empty());
-  EXPECT_EQ(finding.host.redirect, "https://example.org/robots.txt");
 }
 
 // As extract(), with a spool.

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
+}  // namespace
+
 std::size_t lane_of(const PageRecord& record) {
   if (record.is_done()) return DueQueue::kKnownLane;
   const Candidate& candidate = record.candidate;
@@ -24,8 +26,6 @@ std::size_t lane_of(const PageRecord& record) {
   if (candidate.depth == 1) return 2;
   return candidate.depth <= 3 ? 3 : 4;
 }
-
-}  // namespace
 
 Registry::Registry(const CrawlOptions& options)
     : pages_max_total_(options.pages_max),
@@ -207,37 +207,6 @@ void Registry::take_new(const base::Id& id, Candidate&& candidate) {
   const bool is_full = pages_->out() >= queued_max_;
   check(pages_->add(id, record, is_full ? clock().utc() : next_slot(host)));
   set_timer_for_store();
-}
-
-// False: it is of no use here, and the page is as any other.
-bool Registry::take_history(const base::Id& id, PageRecord& record, Index host) {
-  const std::string history = std::exchange(record.candidate.history, {});
-  PageRecord known;
-  if (!revisit_.is_on || !flow::Codec<PageRecord>::decode(history, known) || !known.is_done()) {
-    return false;
-  }
-  known.candidate = std::move(record.candidate);
-  known.host = record.host;
-  const base::Instant now = clock().utc();
-  if (known.candidate.is_seed()) {
-    known.next_visit = now;
-  } else if (known.next_visit <= now) {
-    const base::Duration within =
-        std::clamp(interval_of(known), base::Duration::minutes(1), kQueuedTime);
-    const double wait = static_cast<double>(within.ms()) * random().uniform();
-    known.next_visit = now + base::Duration::from_ms(static_cast<std::int64_t>(wait));
-  }
-  count_end(host, record, known);
-  host_counts_->change_load(host, load_of(known));
-  add(counts_.from_history);
-  if (known.candidate.is_seed() && pages_->out() < queued_max_) {
-    if (check(pages_->add_out(id, known))) queue_->push(host, lane_of(known), id);
-    add(counts_.due_again);
-    return true;
-  }
-  check(pages_->add(id, known, known.next_visit));
-  set_timer_for_store();
-  return true;
 }
 
 // Whether one more of its pages may stand in the queue.
@@ -582,64 +551,6 @@ bool Registry::hand_out_one() {
             .host_pages = (*host_counts_)[next->host].pages * instance_count(),
             .host_load = (*host_counts_)[next->host].load * static_cast<double>(instance_count())});
   return true;
-}
-
-// --- Questions.
-
-HostPages Registry::pages_of(Index host) const {
-  const HostPageCounts::Host& counts = (*host_counts_)[host];
-  HostPages pages;
-  pages.host = counts.name;
-  pages.pages = counts.pages;
-  const std::uint64_t again = host < again_out_.size() ? again_out_[host] : 0;
-  pages.out = queue_->out_of(host) - again;
-  pages.waiting = counts.pages - counts.done - pages.out;
-  pages.load = counts.load;
-  pages.hints = revisit::faded(counts.hints, clock().utc());
-  pages.due_again = queue_->known_waiting_of(host) + again;
-  return pages;
-}
-
-// Linear in the number of hosts: a question of people, now and then.
-std::vector<HostPages> Registry::first_hosts(HostOrder order, std::size_t limit) const {
-  std::vector<std::pair<std::uint64_t, Index>> all;
-  all.reserve(queue_->hosts());
-  for (Index i = 0; i < queue_->hosts(); ++i) {
-    const HostPageCounts::Host& host = (*host_counts_)[i];
-    all.emplace_back(order == HostOrder::kPages ? host.pages : host.pages - host.done, i);
-  }
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
-  std::ranges::partial_sort(all, end, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  std::vector<HostPages> first;
-  for (auto it = all.begin(); it != end; ++it) first.push_back(pages_of(it->second));
-  return first;
-}
-
-void Registry::on_question(RegistryQuestion&& question) {
-  RegistryAnswer answer{.ticket = question.ticket};
-  if (question.page) {
-    auto record = pages_->find(*question.page);
-    if (!record) {
-      fail(record.error());
-      return;
-    }
-    if (*record) {
-      const std::size_t lane = lane_of(**record);
-      answer.page = {**std::move(record), lane, in_flight_.contains(*question.page)};
-    }
-    const Index host = question.hosts.empty() ? kNoIndex : queue_->find_host(question.hosts[0]);
-    answer.is_full = counts_.known >= pages_max_;
-    answer.is_host_full = host != kNoIndex && (*host_counts_)[host].pages >=
-                                                  host_limit_of(rules_.of(question.page_host));
-  }
-  for (const std::uint64_t hash : question.hosts) {
-    const Index host = queue_->find_host(hash);
-    if (host != kNoIndex) answer.hosts.push_back(pages_of(host));
-  }
-  if (question.order) answer.hosts = first_hosts(*question.order, question.limit);
-  answers.emit(std::move(answer));
 }
 
 bool Registry::idle() const {

@@ -72,6 +72,9 @@ inline void add(RegistryCounts::Count& count, std::uint64_t n = 1) {
 }
 inline void subtract(RegistryCounts::Count& count) { add(count, std::uint64_t(-1)); }
 
+// Where a page that is due stands in the queue.
+std::size_t lane_of(const PageRecord& record);
+
 // Split by page id. All pages are in a PageStore on disk, by the time of their next visit; those
 // whose time has come stand in a queue in memory. A page is handed out under a credit; it comes
 // home by one Report or Refused, and is out once at a time. Nothing is written when it leaves:

@@ -49,7 +49,8 @@ TEST(ThreadEngineThreads, IsStoppedByEachCallOnce) {
   auto source = graph.add<Source>("source", {}, 1'000'000'000'000);
   auto relay = graph.add<Relay>("relay", {}, 1);
   graph.connect(source, &Source::output, relay, &Relay::input);
-  ThreadEngine engine(std::move(graph), {.clock = &clock, .files = &files, .state_dir = "state"}, 2);
+  ThreadEngine engine(std::move(graph), {.clock = &clock, .files = &files, .state_dir = "state"},
+                      2);
   ASSERT_TRUE(engine.start());
   engine.stop_soon();
   EXPECT_EQ(engine.run_until_quiet().error().code(), base::ErrorCode::kStopped);
