@@ -315,6 +315,8 @@ constexpr auto kKeys = std::to_array<Key>({
      [](Config& c) -> ConfigField { return &c.crawl.queued_max; }, "", true},
     {"limits", "store_pool", "", "", "Memory for what is written to the store of pages together",
      [](Config& c) -> ConfigField { return Bytes{&c.crawl.store_pool_bytes}; }, "", true},
+    {"limits", "store_log", "", "", "Disk for the log of that store, before it begins anew",
+     [](Config& c) -> ConfigField { return Bytes{&c.crawl.store_log_bytes}; }, "", true},
     {"limits", "known_cache", "", "", "Memory for ids of pages that were asked for of late",
      [](Config& c) -> ConfigField { return Bytes{&c.crawl.known_cache_bytes}; }, "", true},
     {"limits", "connect_time", "", "", "Give up when a connection takes longer",

@@ -80,11 +80,18 @@ class Life:
 
 
 class Soaked(CrawlCase):
+    # Logs begin anew many times, as they do over months.
+    CONFIG = """
+[limits]
+store_log = "2MB"
+"""
+
     def live(self, world, speed, seconds, life_s):
         """Crawls for so many real seconds in lives that a kill ends; returns them."""
         chance = random.Random(1)
         self.log = os.path.join(self.folder, "access.log")
         self.archive = os.path.join(self.folder, "archive")
+        self.write("archive/meguri.toml", self.CONFIG)
         lives = []
         with VirtualWeb(*world, *clock(speed), "--delay", "0", "--log", self.log) as web:
             command = crawl_command(web, self.archive, *clock(speed))

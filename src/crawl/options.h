@@ -126,6 +126,8 @@ struct CrawlOptions {
   // it have the rest wait on disk.
   std::size_t queued_max = 200'000;
   std::size_t store_pool_bytes = std::size_t{32} << 20U;   // what is written to the store together
+  // The store's log may grow to this, and to some times its index, before it begins anew.
+  std::uint64_t store_log_bytes = std::uint64_t{256} << 20U;
   std::size_t known_cache_bytes = std::size_t{32} << 20U;  // ids of pages asked for of late
   // Connections are kept for hosts that are asked again within two seconds.
   bool keeps_connections = true;

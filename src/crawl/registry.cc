@@ -36,7 +36,8 @@ Registry::Registry(const CrawlOptions& options)
       revisit_(options.revisit),
       pulls_(options.revisit.is_on && options.hints.pulls),
       queued_max_(std::max<std::size_t>(1, options.queued_max)),
-      store_options_{.store = {.pool_bytes = options.store_pool_bytes},
+      store_options_{.store = {.pool_bytes = options.store_pool_bytes,
+                               .log_bytes_max = options.store_log_bytes},
                      .known = {.cache_bytes = options.known_cache_bytes}} {}
 
 std::uint64_t Registry::share_of(std::uint64_t total) const {
