@@ -159,7 +159,9 @@ base::Result<std::vector<HistoryFile>> find_history(env::FileSystem& files,
                                                     const std::vector<std::string>& paths) {
   std::vector<HistoryFile> found;
   for (const std::string& path : paths) RETURN_IF_ERROR(find_at(files, path, found));
-  std::ranges::stable_sort(found, {}, &HistoryFile::path);
+  std::ranges::sort(found, [](const HistoryFile& a, const HistoryFile& b) {
+    return a.path != b.path ? a.path < b.path : a.is_named && !b.is_named;
+  });
   const auto same = std::ranges::unique(found, {}, &HistoryFile::path);
   found.erase(same.begin(), same.end());
   return found;

@@ -125,7 +125,7 @@ struct CrawlOptions {
   // Pages that are due and in memory. When half of it is used, hosts with more than their share of
   // it have the rest wait on disk.
   std::size_t queued_max = 200'000;
-  std::size_t store_pool_bytes = std::size_t{32} << 20U;   // what is written to the store together
+  std::size_t store_pool_bytes = std::size_t{32} << 20U;  // what is written to the store together
   // The store's log may grow to this, and to some times its index, before it begins anew.
   std::uint64_t store_log_bytes = std::uint64_t{256} << 20U;
   std::size_t known_cache_bytes = std::size_t{32} << 20U;  // ids of pages asked for of late
