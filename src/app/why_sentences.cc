@@ -81,7 +81,8 @@ std::string visited_text(const crawl::PageRecord& record) {
     return fmt::format("It was visited at {} without an answer: {}.", when,
                        fetch::name_of(record.fetch));
   }
-  std::string_view what = "its content was stored";
+  std::string_view what =
+      record.visits == 0 ? "its content is elsewhere" : "its content was stored";
   switch (record.outcome) {
     case crawl::VisitOutcome::kChanged: break;
     case crawl::VisitOutcome::kUnchanged: what = "it was the same as before"; break;

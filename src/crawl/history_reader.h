@@ -32,7 +32,9 @@ struct HistoryCounts {
 // and dates after `now`. Thread-compatible: one for each thread.
 class HistoryReader {
  public:
-  HistoryReader(const CrawlOptions& options, base::Instant now) : options_(options), now_(now) {}
+  HistoryReader(const CrawlOptions& options, base::Instant now) : options_(options), now_(now) {
+    options_.links_max = 0;  // of lists all are read, which are what they say
+  }
 
   // Told of each visit, in the order of the file. Ends reading with its first error.
   using Take = std::function<base::Status(HistoryVisit&& visit)>;
@@ -46,7 +48,7 @@ class HistoryReader {
   base::Result<std::string> take_body(archive::WarcReader& reader, const web::HttpHead& head);
   base::Status take_text(const web::HttpHead& head, std::string body, HistoryVisit& visit) const;
 
-  const CrawlOptions& options_;
+  CrawlOptions options_;
   const base::Instant now_;
   archive::Sha1 sha1_;
 };
