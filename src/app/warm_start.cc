@@ -32,7 +32,8 @@ bool is_warc_name(std::string_view name) {
     return name.size() > end.size() &&
            web::equals_ignoring_case(name.substr(name.size() - end.size()), end);
   };
-  return ends_with(".warc") || ends_with(".warc.gz");
+  return ends_with(".warc") || ends_with(".warc.gz") || ends_with(".warc.zst") ||
+         ends_with(".arc") || ends_with(".arc.gz") || ends_with(".arc.zst");
 }
 
 // Files that are found by their names, in a folder and all below it. False: it is no folder.
@@ -60,7 +61,8 @@ base::Status find_at(env::FileSystem& files, std::string path, std::vector<Histo
     ASSIGN_OR_RETURN(const std::uint64_t bytes, files.size(path));
     found.push_back({.path = path, .bytes = bytes, .is_named = true});
   } else if (found.size() == before) {
-    return base::fail(ErrorCode::kInvalid, "{}: there are no WARC files in it (.warc, .warc.gz)",
+    return base::fail(ErrorCode::kInvalid,
+                      "{}: there are no WARC files in it (.warc, .arc, and these with .gz or .zst)",
                       path);
   }
   return {};

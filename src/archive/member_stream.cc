@@ -1,13 +1,10 @@
 #include "archive/member_stream.h"
 
-#include <libdeflate.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
+#include "archive/arc_line.h"
 #include "base/check.h"
 #include "web/ascii.h"
 
@@ -15,20 +12,32 @@ namespace meguri::archive {
 
 namespace {
 
-constexpr std::string_view kGzipStart("\x1f\x8b\x08", 3);
 constexpr std::string_view kRecordStart = "WARC/";
 // A member's start needs so many bytes to be told from other bytes: a header without extras, and
-// enough of the deflated text.
-constexpr std::size_t kStartBytes = 1024;
-constexpr int kGzipOnly = 15 + 16;  // for zlib: the largest window, a gzip header
+// enough of the compressed text; and so much of a line of an ARC file is waited for.
+constexpr std::size_t kStartBytes = std::size_t{16} << 10U;
+constexpr std::size_t kFrontBytes = kStartBytes;  // of a member, decoded, to tell what it begins
 
-// Plain text of a record: "WARC/1".
+bool begins_arc_record(std::string_view bytes) {
+  return arc_line_at(bytes).state == ArcStart::State::kWhole;
+}
+
 bool begins_record(std::string_view bytes) {
-  return bytes.starts_with(kRecordStart) && bytes.size() > kRecordStart.size() &&
-         web::is_digit(bytes[kRecordStart.size()]);
+  return begins_warc_record(bytes) || begins_arc_record(bytes);
+}
+
+// Whether these last bytes of a file may be the front of something.
+bool is_cut_start(std::string_view bytes) {
+  return may_begin_member(bytes) || kRecordStart.starts_with(bytes) ||
+         begins_with_arc_scheme(bytes);
 }
 
 }  // namespace
+
+bool begins_warc_record(std::string_view bytes) {
+  return bytes.starts_with(kRecordStart) && bytes.size() > kRecordStart.size() &&
+         web::is_digit(bytes[kRecordStart.size()]);
+}
 
 base::Status ViewFile::read_at(std::uint64_t offset, std::size_t length, std::string* out) const {
   const auto from = static_cast<std::size_t>(std::min<std::uint64_t>(offset, bytes_.size()));
@@ -36,38 +45,11 @@ base::Status ViewFile::read_at(std::uint64_t offset, std::size_t length, std::st
   return {};
 }
 
-struct MemberStream::Inflater {
-  z_stream zlib{};
-  libdeflate_decompressor* whole = libdeflate_alloc_decompressor();
-
-  Inflater() {
-    CHECK(whole != nullptr && inflateInit2(&zlib, kGzipOnly) == Z_OK, "no memory to inflate");
-  }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  ~Inflater() {
-    inflateEnd(&zlib);
-    libdeflate_free_decompressor(whole);
-  }
-  void set_input(std::string_view bytes) {
-    // zlib does not write there, but its type does not say so.
-    zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    zlib.avail_in = static_cast<uInt>(bytes.size());
-  }
-  void set_output(char* data, std::size_t size) {
-    zlib.next_out = reinterpret_cast<Bytef*>(data);
-    zlib.avail_out = static_cast<uInt>(size);
-  }
-};
-
 MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset)
     : file_(file),
       input_offset_(offset),
       buffer_(std::make_unique_for_overwrite<char[]>(kHeldBytesMax + kOutputBytes)),
-      starts_{{.decoded = 0, .offset = offset}},
-      inflater_(std::make_unique<Inflater>()) {}
-
-MemberStream::~MemberStream() = default;
+      starts_{{.decoded = 0, .offset = offset}} {}
 
 void MemberStream::consume(std::size_t size) {
   CHECK(size <= end_ - begin_);
@@ -130,7 +112,7 @@ base::Result<MemberStream::Event> MemberStream::fill() {
   switch (mode_) {
     case Mode::kBetween: return begin_member();
     case Mode::kPlain: return pass_plain();
-    case Mode::kInflating: return inflate_some();
+    case Mode::kDecoding: return decode_some();
     case Mode::kStopped: return Event::kCorrupt;
   }
   return Event::kCorrupt;
@@ -138,59 +120,85 @@ base::Result<MemberStream::Event> MemberStream::fill() {
 
 base::Result<MemberStream::Event> MemberStream::begin_member() {
   if (input().size() < kInputBytes / 2 && !input_has_end_) RETURN_IF_ERROR(read_input());
+  ASSIGN_OR_RETURN(const bool are_whole, skip_frames());
+  if (!are_whole) {
+    mode_ = Mode::kStopped;
+    return Event::kTruncated;
+  }
   if (input().empty()) return Event::kFileEnd;
   note_start(begins_record(input()));
   if (starts_.back().is_plain) {
     mode_ = Mode::kPlain;
     return pass_plain();
   }
-  if (!input().starts_with(kGzipStart)) {
+  const MemberCoding coding = coding_at(input());
+  if (coding == MemberCoding::kNone) {
     mode_ = Mode::kStopped;
-    const bool is_cut = kGzipStart.starts_with(input()) || kRecordStart.starts_with(input());
-    return is_cut ? Event::kTruncated : Event::kCorrupt;
+    return is_cut_start(input()) ? Event::kTruncated : Event::kCorrupt;
   }
-  if (inflate_whole()) {
+  if (coding == MemberCoding::kZstd) RETURN_IF_ERROR(load_dictionary());
+  if (decode_whole()) {
     has_whole_member_ = true;
     return Event::kBytes;
   }
-  mode_ = Mode::kInflating;
-  CHECK(inflateReset(&inflater_->zlib) == Z_OK);
-  return inflate_some();
+  mode_ = Mode::kDecoding;
+  decoder_.begin(coding);
+  return decode_some();
 }
 
-// False if the member is not whole in the input, too large, or damaged; zlib will tell which.
-bool MemberStream::inflate_whole() {
-  std::size_t taken = 0;
-  std::size_t made = 0;
-  const libdeflate_result result =
-      libdeflate_gzip_decompress_ex(inflater_->whole, input().data(), input().size(),
-                                    buffer_.get() + end_, kOutputBytes, &taken, &made);
-  if (result != LIBDEFLATE_SUCCESS || made == 0) return false;
-  input_begin_ += taken;
-  end_ += made;
-  decoded_ += made;
+// Passes over zstd frames without content: the dictionary, and what others may put there. False:
+// the file ends in one.
+base::Result<bool> MemberStream::skip_frames() {
+  while (coding_at(input()) == MemberCoding::kSkippable) {
+    const std::uint64_t size = skippable_size(input());
+    ASSIGN_OR_RETURN(const std::uint64_t end, file_.size());
+    note_start(false);
+    if (size == 0 || end < file_offset() || size > end - file_offset()) return false;
+    RETURN_IF_ERROR(move_to(file_offset() + size));
+    if (input().size() < kInputBytes / 2 && !input_has_end_) RETURN_IF_ERROR(read_input());
+  }
   return true;
 }
 
-base::Result<MemberStream::Event> MemberStream::inflate_some() {
+// The frame at the front of the file, if it is one. What cannot be read of it is told by the frames
+// that need it.
+base::Status MemberStream::load_dictionary() {
+  if (std::exchange(knows_dictionary_, true)) return {};
+  std::string frame;
+  RETURN_IF_ERROR(file_.read_at(0, kDictionaryHeadBytes, &frame));
+  const std::uint64_t size = skippable_size(frame);
+  if (!is_dictionary_frame(frame) || size == 0 || size > kDictionaryBytesMax) return {};
+  RETURN_IF_ERROR(file_.read_at(0, static_cast<std::size_t>(size), &frame));
+  decoder_.set_dictionary(std::string_view(frame).substr(kDictionaryHeadBytes));
+  return {};
+}
+
+// False if the member is not whole in the input, too large, or damaged; decode_some() will tell.
+bool MemberStream::decode_whole() {
+  const MemberDecoder::Step step =
+      decoder_.decode_whole(input(), buffer_.get() + end_, kOutputBytes);
+  if (step.state != MemberDecoder::State::kEnd) return false;
+  input_begin_ += step.taken;
+  end_ += step.made;
+  decoded_ += step.made;
+  return true;
+}
+
+base::Result<MemberStream::Event> MemberStream::decode_some() {
   for (;;) {
     if (input().empty() && !input_has_end_) RETURN_IF_ERROR(read_input());
-    const std::size_t given = input().size();
-    inflater_->set_input(input());
-    inflater_->set_output(buffer_.get() + end_, kOutputBytes);
-    const int code = inflate(&inflater_->zlib, Z_NO_FLUSH);
-    input_begin_ += given - inflater_->zlib.avail_in;
-    const std::size_t made = kOutputBytes - inflater_->zlib.avail_out;
-    end_ += made;
-    decoded_ += made;
-    if (code == Z_STREAM_END) {
+    const MemberDecoder::Step step = decoder_.decode(input(), buffer_.get() + end_, kOutputBytes);
+    input_begin_ += step.taken;
+    end_ += step.made;
+    decoded_ += step.made;
+    if (step.state == MemberDecoder::State::kEnd) {
       mode_ = Mode::kBetween;
-      has_whole_member_ = made > 0;  // the bytes first, then the end
-      return made > 0 ? Event::kBytes : Event::kMemberEnd;
+      has_whole_member_ = step.made > 0;  // the bytes first, then the end
+      return step.made > 0 ? Event::kBytes : Event::kMemberEnd;
     }
-    const bool is_broken = code != Z_OK && code != Z_BUF_ERROR;
+    const bool is_broken = step.state == MemberDecoder::State::kBroken;
     if (is_broken) mode_ = Mode::kStopped;
-    if (made > 0) return Event::kBytes;
+    if (step.made > 0) return Event::kBytes;
     if (is_broken) return Event::kCorrupt;
     if (input().empty() && input_has_end_) {
       mode_ = Mode::kStopped;
@@ -239,23 +247,25 @@ std::optional<std::size_t> MemberStream::find_start() {
   const std::string_view bytes = input();
   const std::size_t limit =
       input_has_end_ ? bytes.size() : bytes.size() - std::min(bytes.size(), kStartBytes - 1);
-  for (std::size_t at = 1; at < limit; ++at) {
-    at = bytes.find_first_of("\x1fW", at);
+  for (std::size_t at = 0; at < limit; ++at) {
+    at = bytes.find_first_of("\x1f\x28\n", at);
     if (at >= limit) return std::nullopt;
-    const std::string_view here = bytes.substr(at);
-    if (here.starts_with(kGzipStart) && begins_record_in_gzip(here)) return at;
-    if (bytes[at - 1] == '\n' && begins_record(here)) return at;
+    if (bytes[at] == '\n') {
+      if (at + 1 < limit && begins_record(bytes.substr(at + 1))) return at + 1;
+    } else if (at > 0 && begins_record_in_member(bytes.substr(at))) {
+      return at;
+    }
   }
   return std::nullopt;
 }
 
-bool MemberStream::begins_record_in_gzip(std::string_view bytes) {
-  std::array<char, kRecordStart.size() + 1> text{};
-  CHECK(inflateReset(&inflater_->zlib) == Z_OK);
-  inflater_->set_input(bytes.substr(0, kStartBytes));
-  inflater_->set_output(text.data(), text.size());
-  inflate(&inflater_->zlib, Z_SYNC_FLUSH);
-  return inflater_->zlib.avail_out == 0 && begins_record({text.data(), text.size()});
+bool MemberStream::begins_record_in_member(std::string_view bytes) {
+  const MemberCoding coding = coding_at(bytes);
+  if (coding != MemberCoding::kGzip && coding != MemberCoding::kZstd) return false;
+  const std::string front = decoder_.front_of(bytes, kFrontBytes);
+  if (begins_record(front)) return true;
+  // A zstd frame tells nothing before its first block is whole.
+  return coding == MemberCoding::kZstd && front.empty() && is_frame_head(bytes);
 }
 
 }  // namespace meguri::archive

@@ -1,4 +1,4 @@
-// MemberStream: the bytes of a WARC file with gzip undone, member after member.
+// MemberStream: the bytes of a WARC or ARC file with gzip or zstd undone, member after member.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/member_decoder.h"
 #include "base/result.h"
 #include "env/file_system.h"
 
 namespace meguri::archive {
+
+// Whether the plain text of a WARC record begins here: "WARC/1".
+bool begins_warc_record(std::string_view bytes);
 
 // A view as a file. The bytes outlive it. Thread-safe.
 class ViewFile final : public env::ReadableFile {
@@ -25,9 +29,11 @@ class ViewFile final : public env::ReadableFile {
   std::string_view bytes_;
 };
 
-// Reads gzip members and plain text from an offset on, in constant memory: about 2.5 MB, whatever
-// the file says. Small members are inflated at once by libdeflate, larger ones by zlib as they
-// come. An Error is the machine's; damage is an event. Thread-compatible.
+// Reads gzip members, zstd frames and plain text from an offset on, in constant memory: about
+// 2.5 MB, and the window that a zstd frame asks for. Small gzip members are inflated at once by
+// libdeflate, larger ones by zlib as they come. A zstd file may begin with a dictionary, which is
+// looked up there wherever reading begins. Frames are called members too. An Error is the
+// machine's; damage is an event. Thread-compatible.
 class MemberStream {
  public:
   static constexpr std::size_t kInputBytes = std::size_t{256} << 10U;  // read at a time
@@ -39,7 +45,7 @@ class MemberStream {
 
   enum class Event : std::uint8_t {
     kBytes,      // bytes() has grown
-    kMemberEnd,  // a gzip member ended well; what comes belongs to the next
+    kMemberEnd,  // a member ended well; what comes belongs to the next
     kFileEnd,
     kTruncated,  // the file ended inside a member
     kCorrupt,    // no member begins here, or it is damaged; see skip_damage()
@@ -49,7 +55,6 @@ class MemberStream {
   MemberStream(const env::ReadableFile& file, std::uint64_t offset);
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
-  ~MemberStream();
 
   // Decodes more. Requires bytes() of at most kHeldBytesMax; views of before die.
   base::Result<Event> fill();
@@ -68,14 +73,13 @@ class MemberStream {
   // Behind the last member or plain byte that was decoded: where the next one begins.
   std::uint64_t file_offset() const { return input_offset_ + input_begin_; }
   bool is_plain() const { return starts_.front().is_plain; }
-  // A gzip member has begun, and neither its end nor what is wrong with it was told yet.
+  // A member has begun, and neither its end nor what is wrong with it was told yet.
   bool is_in_member() const {
-    return mode_ == Mode::kInflating || mode_ == Mode::kStopped || has_whole_member_;
+    return mode_ == Mode::kDecoding || mode_ == Mode::kStopped || has_whole_member_;
   }
 
  private:
-  struct Inflater;
-  enum class Mode : std::uint8_t { kBetween, kPlain, kInflating, kStopped };
+  enum class Mode : std::uint8_t { kBetween, kPlain, kDecoding, kStopped };
   struct MemberStart {
     std::uint64_t decoded = 0;  // number of its first decoded byte
     std::uint64_t offset = 0;   // in the file
@@ -86,11 +90,13 @@ class MemberStream {
   base::Status read_input();
   void make_room();
   base::Result<Event> begin_member();
-  bool inflate_whole();
-  base::Result<Event> inflate_some();
+  bool decode_whole();
+  base::Result<Event> decode_some();
+  base::Result<bool> skip_frames();
+  base::Status load_dictionary();
   base::Result<Event> pass_plain();
   void note_start(bool is_plain);
-  bool begins_record_in_gzip(std::string_view bytes);
+  bool begins_record_in_member(std::string_view bytes);
   std::optional<std::size_t> find_start();
   base::Status move_to(std::uint64_t offset);
 
@@ -106,8 +112,9 @@ class MemberStream {
   std::uint64_t decoded_ = 0;  // bytes decoded before buffer_[end_]
 
   std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
-  std::unique_ptr<Inflater> inflater_;
+  MemberDecoder decoder_;
   Mode mode_ = Mode::kBetween;
+  bool knows_dictionary_ = false;  // whether there is one
   bool has_whole_member_ = false;  // decoded at once; its end has not been told yet
 };
 

@@ -31,6 +31,17 @@ RecordId RecordId::draw(env::Random& random) {
   return id;
 }
 
+RecordId RecordId::from(const base::Id& hash) {
+  RecordId id;
+  for (std::size_t i = 0; i < id.bytes.size(); ++i) {
+    const std::uint64_t half = i < 8 ? hash.high : hash.low;
+    id.bytes.at(i) = static_cast<std::uint8_t>(half >> (56 - 8 * (i % 8)));
+  }
+  id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0fU) | 0x80U);  // version 8
+  id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3fU) | 0x80U);  // RFC 9562's variant
+  return id;
+}
+
 std::optional<RecordId> RecordId::parse(std::string_view text) {
   if (text.starts_with('<') && text.ends_with('>')) text = text.substr(1, text.size() - 2);
   if (!web::starts_with_ignoring_case(text, kPrefix)) return std::nullopt;

@@ -43,19 +43,26 @@ std::optional<Digest> from_digits(std::string_view text, unsigned bits, ValueOf 
 
 }  // namespace
 
-std::string Digest::to_string() const {
-  std::string text(kLabel);
-  text.reserve(kLabel.size() + kBase32Size);
+std::string base32_of(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() * 8 + 4) / 5);
   std::uint32_t pending = 0;
   unsigned pending_bits = 0;
-  for (const std::uint8_t byte : bytes) {
-    pending = (pending << 8U) | byte;
+  for (const char byte : bytes) {
+    pending = (pending << 8U) | static_cast<unsigned char>(byte);
     pending_bits += 8;
     while (pending_bits >= 5) {
       pending_bits -= 5;
       text += kBase32[(pending >> pending_bits) & 31U];
     }
   }
+  if (pending_bits > 0) text += kBase32[(pending << (5 - pending_bits)) & 31U];
+  return text;
+}
+
+std::string Digest::to_string() const {
+  std::string text(kLabel);
+  text += base32_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   return text;
 }
 

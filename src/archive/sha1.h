@@ -10,6 +10,9 @@
 
 namespace meguri::archive {
 
+// Upper-case base32 (RFC 4648) without padding, as digests are written.
+std::string base32_of(std::string_view bytes);
+
 // A SHA-1. Written as "sha1:" and 32 upper-case letters and digits of base32.
 struct Digest {
   std::array<std::uint8_t, 20> bytes{};

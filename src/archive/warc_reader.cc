@@ -1,10 +1,14 @@
 #include "archive/warc_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "archive/arc_line.h"
+#include "archive/record_id.h"
 #include "base/check.h"
+#include "base/hash.h"
 #include "web/ascii.h"
 #include "web/http_text.h"
 
@@ -18,17 +22,6 @@ constexpr std::string_view kRecordStart = "WARC/";
 constexpr std::size_t kStartSize = kRecordStart.size() + 1;  // and a digit
 constexpr std::string_view kBlankLines = "\r\n\r\n";
 
-constexpr std::array<std::string_view, 13> kFaultNames = {
-    "truncated",       "damaged",       "short_block",    "no_length",   "bad_head",
-    "too_many_fields", "skipped",       "no_blank_lines", "odd_version", "odd_head",
-    "empty_member",    "shared_member", "split_member",
-};
-
-bool begins_record(std::string_view bytes) {
-  return bytes.size() >= kStartSize && bytes.starts_with(kRecordStart) &&
-         web::is_digit(bytes[kRecordStart.size()]);
-}
-
 bool is_line_end(char c) { return c == '\r' || c == '\n'; }
 
 std::size_t count_line_ends(std::string_view bytes) {
@@ -40,20 +33,6 @@ bool is_known_version(std::string_view version) {
 }
 
 }  // namespace
-
-std::string_view name_of(WarcFault fault) {
-  return kFaultNames.at(static_cast<std::size_t>(fault));
-}
-
-std::string WarcFaults::to_string() const {
-  std::string text;
-  for (std::size_t i = 0; i < kFaultNames.size(); ++i) {
-    if (!has(static_cast<WarcFault>(i))) continue;
-    if (!text.empty()) text += ", ";
-    text += kFaultNames.at(i);
-  }
-  return text;
-}
 
 std::string_view WarcRecord::get(std::string_view name) const {
   return fields.get(name).value_or(std::string_view());
@@ -96,6 +75,12 @@ base::Result<WarcReader::Step> WarcReader::read_more() {
   bool is_new_member = false;
   for (;;) {
     ASSIGN_OR_RETURN(const Event event, stream_.fill());
+    // Bytes of a new member that seemed to become the line of an ARC record, and do not.
+    const bool has_waited = event != Event::kBytes && stream_.bytes().size() > boundary_;
+    if (has_waited) {
+      record_.faults.add(WarcFault::kSplitMember);
+      return Step::kMore;
+    }
     if (event == Event::kMemberEnd) {
       is_new_member = true;
       continue;
@@ -106,10 +91,27 @@ base::Result<WarcReader::Step> WarcReader::read_more() {
       return Step::kEnd;
     }
     if (!is_new_member) return Step::kMore;
-    if (begins_record(stream_.bytes().substr(boundary_))) return Step::kNewRecord;
+    const Start start = start_at(stream_.bytes().substr(boundary_));
+    if (start == Start::kRecord) return Step::kNewRecord;
+    const bool may_wait =
+        format_ == Format::kArc && stream_.bytes().size() <= MemberStream::kHeldBytesMax;
+    if (start == Start::kMore && may_wait) continue;
     record_.faults.add(WarcFault::kSplitMember);
     return Step::kMore;
   }
+}
+
+// What begins at the front of some bytes.
+WarcReader::Start WarcReader::start_at(std::string_view bytes) const {
+  if (begins_warc_record(bytes)) return Start::kRecord;
+  if (bytes.size() < kStartSize) return Start::kMore;
+  if (format_ == Format::kWarc) return Start::kNone;
+  switch (arc_line_at(bytes).state) {
+    case ArcStart::State::kWhole: return Start::kRecord;
+    case ArcStart::State::kMore: return Start::kMore;
+    case ArcStart::State::kNone: break;
+  }
+  return Start::kNone;
 }
 
 // Goes to where a record begins. False: there is none any more.
@@ -121,15 +123,16 @@ base::Result<bool> WarcReader::find_record() {
       if (!goes_on) return false;
     }
     const std::string_view bytes = stream_.bytes();
-    if (begins_record(bytes)) return true;
+    const Start start = start_at(bytes);
+    if (start == Start::kRecord) return true;
     if (!bytes.empty() && is_line_end(bytes.front())) {
       record_.faults.add(WarcFault::kNoBlankLines);
       stream_.consume(count_line_ends(bytes));
       continue;
     }
-    if (bytes.size() >= kStartSize) {
+    if (start == Start::kNone) {
       skip_garbage();
-      if (begins_record(stream_.bytes())) return true;
+      if (start_at(stream_.bytes()) == Start::kRecord) return true;
     }
     ASSIGN_OR_RETURN(const Event event, stream_.fill());
     if (event == Event::kCorrupt || event == Event::kTruncated) note_damage(event);
@@ -146,7 +149,9 @@ void WarcReader::drop_rest() {
   const std::string_view bytes = stream_.bytes();
   if (bytes.empty()) return;
   is_sound_ = false;
-  record_.faults.add(kRecordStart.starts_with(bytes) ? WarcFault::kTruncated : WarcFault::kSkipped);
+  const bool is_cut = kRecordStart.starts_with(bytes) ||
+                      (format_ != Format::kWarc && begins_with_arc_scheme(bytes));
+  record_.faults.add(is_cut ? WarcFault::kTruncated : WarcFault::kSkipped);
   record_.skipped_bytes += bytes.size();
   stream_.consume(bytes.size());
 }
@@ -163,26 +168,29 @@ base::Result<bool> WarcReader::skip_broken() {
   return true;
 }
 
-// Drops bytes up to the next line that begins like a record, all but a few if there is none.
+// Drops bytes up to the next line that begins like a record or may do so, all if there is none.
 void WarcReader::skip_garbage() {
   const std::string_view bytes = stream_.bytes();
   std::size_t at = 0;
-  for (;;) {
-    at = bytes.find(kRecordStart, at + 1);
-    if (at == std::string_view::npos) break;
-    if (bytes[at - 1] == '\n' && (begins_record(bytes.substr(at)))) break;
-  }
-  const std::size_t dropped = std::min(at, bytes.size() - kStartSize);
-  record_.skipped_bytes += dropped;
+  do {
+    const std::size_t line_end = bytes.find('\n', at);
+    at = line_end == std::string_view::npos ? bytes.size() : line_end + 1;
+  } while (at < bytes.size() && start_at(bytes.substr(at)) == Start::kNone);
+  record_.skipped_bytes += at;
   record_.faults.add(WarcFault::kSkipped);
   is_sound_ = false;
-  stream_.consume(dropped);
+  stream_.consume(at);
 }
 
 // False: what began like a record has no whole head; it was passed over.
 base::Result<bool> WarcReader::read_head() {
   record_.offset = stream_.offset();
   if (!stream_.is_member_start()) record_.faults.add(WarcFault::kSharedMember);
+  if (!begins_warc_record(stream_.bytes())) {
+    read_arc_line();
+    return true;
+  }
+  format_ = Format::kWarc;
   ASSIGN_OR_RETURN(const std::size_t size, find_head_end());
   if (size == 0) {
     record_.faults.add(WarcFault::kBadHead);
@@ -196,6 +204,20 @@ base::Result<bool> WarcReader::read_head() {
   parse_length();
   stream_.consume(size);
   return true;
+}
+
+// The line of an ARC record, which is whole.
+void WarcReader::read_arc_line() {
+  const ArcLine line = arc_line_at(stream_.bytes()).line;
+  format_ = Format::kArc;
+  record_.is_arc = true;
+  record_.version = "1.0";
+  // The same bytes at the same place have the same id, whoever reads them.
+  const std::string_view text = stream_.bytes().substr(0, line.size);
+  const base::Id id = base::Id::of(fmt::format("{} {}", record_.offset, text));
+  record_.fields = warc_fields_of(line, RecordId::from(id));
+  record_.content_length = line.length;
+  stream_.consume(line.size);
 }
 
 // The size of the head with its empty line; 0: it has none, and the first `boundary_` bytes are to
@@ -302,7 +324,7 @@ base::Status WarcReader::finish() {
 
 // The block is behind us.
 base::Status WarcReader::end_record() {
-  ASSIGN_OR_RETURN(const bool is_exact, read_blank_lines());
+  ASSIGN_OR_RETURN(const bool is_exact, record_.is_arc ? read_arc_end() : read_blank_lines());
   if (!is_exact) record_.faults.add(WarcFault::kNoBlankLines);
   if (is_broken_) return {};
   if (!stream_.is_plain()) return settle_member();
@@ -327,6 +349,20 @@ base::Result<bool> WarcReader::read_blank_lines() {
   }
   stream_.consume(count_line_ends(stream_.bytes()));
   return false;
+}
+
+// Whether exactly one line end is next. Passes over what line ends there are. How many of its own
+// the version block counts is each writer's choice.
+base::Result<bool> WarcReader::read_arc_end() {
+  const bool is_version_block = record_.fields.has("WARC-Filename");
+  if (stream_.bytes().empty()) {
+    if (is_version_block) return true;
+    ASSIGN_OR_RETURN(const Step step, read_more());
+    if (step != Step::kMore) return false;
+  }
+  const std::size_t line_ends = count_line_ends(stream_.bytes());
+  stream_.consume(line_ends);
+  return line_ends == 1 || (is_version_block && line_ends <= 3);
 }
 
 // Finds out whether the gzip member ends with the record, as it should, and ends well.

@@ -1,4 +1,5 @@
-// WarcReader: the records of a WARC file, ours or anybody's, whole or damaged, one after the other.
+// WarcReader: the records of a WARC or ARC file, ours or anybody's, whole or damaged, one after the
+// other.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "archive/member_stream.h"
+#include "archive/warc_fault.h"
 #include "base/result.h"
 #include "env/file_system.h"
 #include "web/field_list.h"
@@ -19,50 +21,11 @@ inline constexpr std::size_t kWarcHeadBytesMax = MemberStream::kHeldBytesMax;
 inline constexpr std::size_t kWarcFieldsMax = 1000;     // of one record; further ones are dropped
 inline constexpr std::uint64_t kWarcSkipsMax = 10'000;  // damaged places of one file
 
-// What is wrong with a record or with what lies before it. The first group means that something is
-// missing; the second only that the file was made badly.
-enum class WarcFault : std::uint8_t {
-  kTruncated,      // the file ends inside
-  kDamaged,        // gzip fails, or its checksum does
-  kShortBlock,     // the next record begins before Content-Length is reached
-  kNoLength,       // Content-Length is missing or no number; the block is taken as empty
-  kBadHead,        // no empty line, or too long
-  kTooManyFields,  // more than kWarcFieldsMax
-  kSkipped,        // bytes before it belong to no record
-
-  kNoBlankLines,  // not exactly two CRLF behind the block
-  kOddVersion,    // not 0.17 to 1.1
-  kOddHead,       // lines that are folded, end with LF alone, or are no fields
-  kEmptyMember,   // a gzip member without content before it
-  kSharedMember,  // it does not begin a gzip member, so that it cannot be read alone
-  kSplitMember,   // it goes on in another gzip member
-};
-
-std::string_view name_of(WarcFault fault);  // "short_block"
-
-// A set of faults.
-class WarcFaults {
- public:
-  constexpr void add(WarcFault fault) { bits_ |= bit_of(fault); }
-  constexpr bool has(WarcFault fault) const { return (bits_ & bit_of(fault)) != 0; }
-  constexpr bool empty() const { return bits_ == 0; }
-  // Nothing is missing.
-  constexpr bool is_whole() const { return (bits_ & (bit_of(WarcFault::kNoBlankLines) - 1)) == 0; }
-  std::string to_string() const;  // "damaged, skipped"
-
-  friend constexpr bool operator==(WarcFaults, WarcFaults) = default;
-
- private:
-  static constexpr std::uint32_t bit_of(WarcFault fault) {
-    return 1U << static_cast<unsigned>(fault);
-  }
-  std::uint32_t bits_ = 0;
-};
-
 struct WarcRecord {
   std::uint64_t offset = 0;  // in the file, of the member that holds its first byte
   std::uint64_t length = 0;  // in the file; 0: not known, or not its own. After finish()
   std::string version;       // "1.1"
+  bool is_arc = false;       // of an ARC file: the fields are what its line means, as WARC says it
   web::FieldList fields;
   std::uint64_t content_length = 0;
   std::uint64_t skipped_bytes = 0;  // before it; decoded ones where they could be decoded
@@ -79,8 +42,9 @@ struct WarcReaderOptions {
   bool skips_damage = true;
 };
 
-// Reads WARC 0.17 to 1.1, plain or gzip, with one member for a record or otherwise, from a place
-// where a record begins. Holds constant memory, whatever the records' size. An Error comes only
+// Reads WARC 0.17 to 1.1 and ARC 1 and 2, plain, gzip or zstd (whose frames are called members
+// here), with one member for a record or otherwise, from a place where a record begins. Holds
+// constant memory, whatever the records' size. An Error comes only
 // from the file; after one, reading is over.
 // Thread-compatible. Views die at the next call that is not const.
 //
@@ -114,24 +78,30 @@ class WarcReader {
  private:
   // What came when more of a record was wanted.
   enum class Step : std::uint8_t { kMore, kNewRecord, kEnd };
+  enum class Start : std::uint8_t { kNone, kMore, kRecord };  // kMore: it may become one
+  enum class Format : std::uint8_t { kUnknown, kWarc, kArc };
 
   base::Result<Step> read_more();
+  Start start_at(std::string_view bytes) const;
   base::Result<bool> find_record();
   base::Result<bool> skip_broken();
   void skip_garbage();
   void drop_rest();
   base::Result<bool> read_head();
+  void read_arc_line();
   base::Result<std::size_t> find_head_end();
   void parse_head(std::string_view head);
   void parse_length();
   base::Status end_record();
   base::Result<bool> read_blank_lines();
+  base::Result<bool> read_arc_end();
   base::Status settle_member();
   void note_end(std::uint64_t end);
   void note_damage(MemberStream::Event event);
 
   MemberStream stream_;
   const WarcReaderOptions options_;
+  Format format_ = Format::kUnknown;  // of the last record
   WarcRecord record_;
   std::uint64_t left_ = 0;    // of the block
   std::size_t pending_ = 0;   // bytes of the last piece, not consumed yet

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "archive/record_examiner.h"
 #include "archive/warc_reader.h"
 #include "archive/warc_visit.h"
 #include "base/check.h"
@@ -51,6 +52,15 @@ Count read(std::string_view bytes, bool skips_damage, bool reads_blocks) {
   return count;
 }
 
+// What examine() says of sizes and faults is what reading tells.
+std::uint64_t examined_bytes(std::string_view bytes) {
+  const ViewFile file(bytes);
+  WarcReader reader(file);
+  std::uint64_t sum = 0;
+  while (*reader.next()) sum += examine(reader)->block_bytes;
+  return sum;
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name libFuzzer calls.
@@ -59,6 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Count whole = read(bytes, true, true);
   const Count skimmed = read(bytes, true, false);
   CHECK(whole.records == skimmed.records && whole.sound_end == skimmed.sound_end);
+  CHECK(examined_bytes(bytes) == whole.block_bytes);
   const Count strict = read(bytes, false, true);
   CHECK(strict.sound_end == whole.sound_end && strict.records <= whole.records);
   const auto sound = static_cast<std::size_t>(whole.sound_end);

@@ -4,12 +4,12 @@
 #include <string_view>
 #include <utility>
 
+#include "archive/body_reader.h"
 #include "base/hash.h"
 #include "crawl/link_offers.h"
 #include "crawl/page_reading.h"
 #include "web/ascii.h"
 #include "web/canonical.h"
-#include "web/http_chunked.h"
 #include "web/http_date.h"
 #include "web/http_fields.h"
 #include "web/redirect.h"
@@ -25,17 +25,6 @@ bool is_success(int status) { return status >= 200 && status < 300; }
 bool is_page(const web::Url& url) {
   const bool is_http = url.scheme() == "http" || url.scheme() == "https";
   return is_http && url.path() != "/robots.txt";
-}
-
-// Some store the body as it was sent, others without its chunks but with the line that tells of
-// them: only what begins as a chunk is one.
-bool begins_a_chunk(std::string_view bytes) {
-  const std::size_t digits = static_cast<std::size_t>(
-      std::ranges::find_if_not(bytes, [](char c) { return web::hex_value(c) >= 0; }) -
-      bytes.begin());
-  if (digits == 0 || digits > 16 || digits == bytes.size()) return false;
-  const char next = bytes[digits];
-  return next == '\r' || next == '\n' || next == ';' || next == ' ';
 }
 
 std::uint64_t said_digest_of(const archive::WarcRecord& record) {
@@ -107,38 +96,29 @@ base::Result<std::optional<HistoryVisit>> HistoryReader::visit_of(archive::WarcR
     const auto target = redirect_of(*url, *location);
     if (target) visit.target = base::hash64(target->href());
   }
-  if (!is_revisit && is_success(status)) RETURN_IF_ERROR(read_body(reader, head, visit));
+  if (!is_revisit && is_success(status)) RETURN_IF_ERROR(read_body(reader, parsed, visit));
   return visit;
 }
 
-base::Status HistoryReader::read_body(archive::WarcReader& reader, const web::HttpHead& head,
+base::Status HistoryReader::read_body(archive::WarcReader& reader, const web::ParsedHead& parsed,
                                       HistoryVisit& visit) {
-  ASSIGN_OR_RETURN(std::string body, take_body(reader, head));
+  ASSIGN_OR_RETURN(std::string body, take_body(reader, parsed));
   visit.digest = sha1_.finish();
-  return take_text(head, std::move(body), visit);
+  return take_text(parsed.head, std::move(body), visit);
 }
 
 // All of it for the digest, of which as much is returned as may be read for its text.
 base::Result<std::string> HistoryReader::take_body(archive::WarcReader& reader,
-                                                   const web::HttpHead& head) {
+                                                   const web::ParsedHead& parsed) {
   const std::uint64_t kept_max =
       std::max<std::uint64_t>(options_.fetch.html_bytes_max, web::kXmlBytesMax);
-  bool is_chunked = web::equals_ignoring_case(head.fields.combined("Transfer-Encoding"), "chunked");
-  web::ChunkedDecoder chunks;
+  archive::BodyReader stored(reader, parsed);
   std::string body;
-  std::string decoded;
-  bool is_first = true;
   for (;;) {
-    ASSIGN_OR_RETURN(std::string_view piece, reader.read_block());
-    if (piece.empty()) return body;
-    if (std::exchange(is_first, false)) is_chunked = is_chunked && begins_a_chunk(piece);
-    if (is_chunked) {
-      decoded.clear();
-      chunks.feed(piece, &decoded);
-      piece = decoded;
-    }
-    sha1_.update(piece);
-    if (body.size() < kept_max) body += piece.substr(0, kept_max - body.size());
+    ASSIGN_OR_RETURN(const archive::BodyReader::Piece piece, stored.read());
+    if (piece.stored.empty()) return body;
+    sha1_.update(piece.plain);
+    if (body.size() < kept_max) body += piece.plain.substr(0, kept_max - body.size());
   }
 }
 

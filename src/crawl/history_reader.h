@@ -43,9 +43,9 @@ class HistoryReader {
 
  private:
   base::Result<std::optional<HistoryVisit>> visit_of(archive::WarcReader& reader);
-  base::Status read_body(archive::WarcReader& reader, const web::HttpHead& head,
+  base::Status read_body(archive::WarcReader& reader, const web::ParsedHead& parsed,
                          HistoryVisit& visit);
-  base::Result<std::string> take_body(archive::WarcReader& reader, const web::HttpHead& head);
+  base::Result<std::string> take_body(archive::WarcReader& reader, const web::ParsedHead& parsed);
   base::Status take_text(const web::HttpHead& head, std::string body, HistoryVisit& visit) const;
 
   CrawlOptions options_;
