@@ -52,6 +52,7 @@ std::unique_ptr<Command> make_store_command();
 std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_virtual_web_command();
 std::unique_ptr<Command> make_url_command();
+std::unique_ptr<Command> make_warc_command();
 std::unique_ptr<Command> make_why_command();
 
 }  // namespace meguri::app

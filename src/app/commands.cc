@@ -30,6 +30,8 @@ constexpr CommandEntry kCommands[] = {
      "meguri robots robots.txt https://example.com/private/", make_robots_command},
     {"canon", "Print the canonical form and the SURT key of URLs",
      "meguri canon 'HTTP://www.Example.com:80/a/../b?#c'", make_canon_command},
+    {"warc", "List, check and take apart WARC files, anybody's", "meguri warc ls example.warc.gz",
+     make_warc_command},
     {"store", "Look into a state store, and check it", "meguri store stat example",
      make_store_command},
     {"virtual-web", "Serve a web of its own, to crawl and to measure by",

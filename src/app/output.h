@@ -28,6 +28,9 @@ class Output {
   // Brings what was written so far to its reader, who watches.
   void flush();
 
+  // A write failed, so that nothing more will come out: long work may end here.
+  bool is_broken() const { return error_number_ != 0; }
+
   // Flushes. A reader that went away (`meguri … | head`) had what it wanted: that is no error.
   base::Status finish();
 
