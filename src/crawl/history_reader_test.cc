@@ -91,6 +91,23 @@ TEST(HistoryReader, TakesChunksOffABody) {
   EXPECT_EQ(reading.visits[1].digest, reading.visits[0].digest);
 }
 
+TEST(HistoryReader, ReadsArcFiles) {
+  const std::string bytes = fmt::format(
+      "filedesc://x.arc 0.0.0.0 20260203040506 text/plain 10\n1 0 Others\n"
+      "http://a.example/ 192.0.2.1 20260203040506 text/html {}\n{}\n"
+      "dns:a.example 192.0.2.1 20260203040506 text/dns 2\nxy\n",
+      kPage.size(), kPage);
+  const Reading reading = read(bytes);
+  ASSERT_EQ(reading.visits.size(), 1U);
+  EXPECT_EQ(reading.visits[0].url, "http://a.example/");
+  EXPECT_EQ(reading.visits[0].date, Instant::parse_rfc3339("2026-02-03T04:05:06Z"));
+  EXPECT_EQ(reading.visits[0].status, 200);
+  EXPECT_EQ(reading.visits[0].digest,
+            archive::Sha1().of("<title>t</title><p>Some words of this text"));
+  EXPECT_EQ(reading.counts.records, 3U);
+  EXPECT_EQ(reading.counts.damages, 0U);
+}
+
 // The text of a body counts, however it was packed.
 TEST(HistoryReader, UnpacksABodyForItsText) {
   archive::GzipWriter gzip;
