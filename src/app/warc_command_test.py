@@ -181,6 +181,16 @@ class Check(WarcCase):
         urls = [json.loads(line)["url"] for line in done.stdout.splitlines()]
         self.assertEqual(urls, ["http://x/a", "http://x/b", "http://x/c"])
 
+    def test_a_file_that_ends_inside_a_member(self):
+        members = [gzip.compress(response(name, "http://x/" + name, os.urandom(500)))
+                   for name in "ab"]
+        path = self.save("a.warc.gz", (members[0] + members[1])[:-100])
+        report = self.checked(path, code=1)
+        self.assertEqual([(fault["at"], fault["kind"]) for fault in report["faults"]],
+                         [(str(len(members[0])), "truncated")])
+        report = self.checked(self.save("b.warc.gz", members[0][:20]), code=1)
+        self.assertEqual([fault["kind"] for fault in report["faults"]], ["truncated"])
+
     def test_an_empty_file_and_one_that_is_not_there(self):
         empty = self.save("a.warc", b"")
         missing = os.path.join(self.folder, "missing.warc")

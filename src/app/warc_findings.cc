@@ -18,12 +18,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, archive::kWarcFaultCount> kSentences = {
     "the file ends inside it",
-    "its bytes cannot be decompressed, or fail their checksum",
+    "its bytes or those before it cannot be decompressed, or fail their checksum",
     "the next record begins before its Content-Length is reached",
     "its Content-Length is missing or no number",
     "its head has no end, or is too long",
     "it has more fields than are read",
-    "bytes before it belong to no record",
+    "bytes before it were passed over",
     "it does not end with exactly the empty lines it should",
     "its version is none that is known",
     "its head has folded lines, lines that end with LF alone, or lines that are no fields",
@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 3> kRequiredFields = {"WARC-Type", "WARC-
 void WarcFindings::begin_file(const std::string& path) {
   file_ = path;
   ++files_;
+  last_is_cut_ = false;
 }
 
 void WarcFindings::add_trouble(std::string_view place, std::string_view kind,
@@ -77,7 +78,7 @@ void WarcFindings::add_faults(archive::WarcFaults faults, std::string_view place
     } else if (fault == WarcFault::kSkipped) {
       add_trouble(
           place, name_of(fault),
-          fmt::format("{} before it belong to no record", counted(skipped_bytes, "byte", "bytes")));
+          fmt::format("{} before it were passed over", counted(skipped_bytes, "byte", "bytes")));
     } else {
       add_trouble(place, name_of(fault), kSentences.at(i));
     }
@@ -119,6 +120,7 @@ void WarcFindings::add_record(const WalkedRecord& walked, bool is_new_id) {
   ++records_;
   const std::string place = walked.place.to_string();
   const archive::WarcRecord& record = walked.record;
+  last_is_cut_ = record.faults.has(WarcFault::kTruncated);
   add_faults(record.faults, place, record.skipped_bytes);
   add_missing_fields(record, place);
   add_digests(walked, place);
@@ -137,10 +139,11 @@ void WarcFindings::add_record(const WalkedRecord& walked, bool is_new_id) {
 void WarcFindings::end_file(const WalkEnd& end) {
   bytes_ += end.bytes;
   if (end.bytes == 0) add_trouble("", "empty", "the file is empty");
-  if (end.faults.is_whole()) return;
+  // What lies behind a record in which the file ends is that record.
+  if (end.faults.is_whole() || last_is_cut_) return;
   std::string what = "behind the last record: " + end.faults.to_string();
   if (end.skipped_bytes > 0) {
-    what += fmt::format("; {} belong to no record", counted(end.skipped_bytes, "byte", "bytes"));
+    what += fmt::format("; {} were passed over", counted(end.skipped_bytes, "byte", "bytes"));
   }
   add_trouble("", end.faults.has(WarcFault::kTruncated) ? "truncated" : "skipped", what);
 }

@@ -60,6 +60,7 @@ class WarcFindings {
   void add_missing_fields(const archive::WarcRecord& record, std::string_view place);
 
   std::string file_;
+  bool last_is_cut_ = false;  // the last record, by the end of its file
   std::uint64_t files_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t bytes_ = 0;
