@@ -154,6 +154,12 @@ class Check(WarcCase):
             self.assertIn(f"{path} at {len(good)}: ", done.stdout)
             self.assertRegex(done.stderr, r"faults? w(as|ere) found")
 
+    def test_a_copy_of_a_file_is_no_fault(self):
+        paths = [self.save(name, response("a", "http://b/", b"x")) for name in ("a.warc", "b.warc")]
+        done = self.warc("check", *paths)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("another of these files has a record of the same id", done.stdout)
+
     def test_bad_habits_are_notes(self):
         good = response("a", "http://example.com/", b"hello")
         more = response("b", "http://example.com/b", b"hello", WARC_Truncated="length")

@@ -116,7 +116,7 @@ void WarcFindings::add_missing_fields(const archive::WarcRecord& record, std::st
   }
 }
 
-void WarcFindings::add_record(const WalkedRecord& walked, bool is_new_id) {
+void WarcFindings::add_record(const WalkedRecord& walked, archive::RecordReferences::Id id) {
   ++records_;
   const std::string place = walked.place.to_string();
   const archive::WarcRecord& record = walked.record;
@@ -124,10 +124,12 @@ void WarcFindings::add_record(const WalkedRecord& walked, bool is_new_id) {
   add_faults(record.faults, place, record.skipped_bytes);
   add_missing_fields(record, place);
   add_digests(walked, place);
-  if (!is_new_id) {
+  if (id == archive::RecordReferences::Id::kOfThisFile) {
     add_trouble(place, "same_id",
                 fmt::format("the id {} belongs to an earlier record too",
                             base::quoted(record.get("WARC-Record-ID"))));
+  } else if (id == archive::RecordReferences::Id::kOfAnotherFile) {
+    add_note(file_, place, "copy", "another of these files has a record of the same id");
   }
   if (record.fields.has("WARC-Truncated")) {
     add_note(file_, place, "cut",

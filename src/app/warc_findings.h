@@ -13,6 +13,7 @@
 #include "app/output.h"
 #include "app/warc_walk.h"
 #include "archive/labelled_digest.h"
+#include "archive/record_references.h"
 #include "archive/warc_reader.h"
 
 namespace meguri::app {
@@ -40,7 +41,7 @@ class WarcFindings {
   static constexpr std::size_t kKeptMax = 100'000;  // troubles in the JSON object; all are counted
 
   void begin_file(const std::string& path);
-  void add_record(const WalkedRecord& walked, bool is_new_id);
+  void add_record(const WalkedRecord& walked, archive::RecordReferences::Id id);
   void end_file(const WalkEnd& end);
   void add_trouble(std::string_view place, std::string_view kind, std::string_view what);
   void add_note(const std::string& file, std::string_view place, std::string_view kind,

@@ -38,9 +38,13 @@ std::uint64_t digest_of(std::string_view digest) {
 
 }  // namespace
 
-bool RecordReferences::add(const WarcRecord& record, std::uint32_t file) {
+RecordReferences::Id RecordReferences::add(const WarcRecord& record, std::uint32_t file) {
   const std::uint64_t id = id_of(record.get("WARC-Record-ID"));
-  const bool is_new = id == 0 || ids_.insert(id).second;
+  Id state = Id::kNew;
+  if (id != 0) {
+    const auto [known, is_new] = ids_.emplace(id, file);
+    if (!is_new) state = known->second == file ? Id::kOfThisFile : Id::kOfAnotherFile;
+  }
   const std::uint64_t digest = digest_of(record.get("WARC-Payload-Digest"));
   if (web::equals_ignoring_case(record.type(), "revisit")) {
     revisits_.push_back({.place = {.file = file, .offset = record.offset},
@@ -53,7 +57,7 @@ bool RecordReferences::add(const WarcRecord& record, std::uint32_t file) {
     if (moment != 0) targets_.push_back(moment);
     if (digest != 0) targets_.push_back(digest);
   }
-  return is_new;
+  return state;
 }
 
 std::vector<RecordReferences::Place> RecordReferences::dangling() {

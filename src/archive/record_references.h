@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "archive/warc_reader.h"
@@ -20,8 +20,9 @@ class RecordReferences {
     std::uint64_t offset = 0;
   };
 
-  // False: its id came before.
-  bool add(const WarcRecord& record, std::uint32_t file);
+  // Whether its id came before.
+  enum class Id : std::uint8_t { kNew, kOfThisFile, kOfAnotherFile };
+  Id add(const WarcRecord& record, std::uint32_t file);
 
   // The revisits that refer to no record added: neither by its id, nor by its URL and date, nor by
   // the digest of its payload. In the order they were added.
@@ -35,7 +36,7 @@ class RecordReferences {
     std::uint64_t digest = 0;
   };
 
-  std::unordered_set<std::uint64_t> ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t> ids_;  // to the file that had them first
   std::vector<std::uint64_t> targets_;  // moments and digests of what revisits may refer to
   std::vector<Revisit> revisits_;
 };

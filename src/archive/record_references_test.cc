@@ -19,11 +19,16 @@ WarcRecord record_with(std::uint64_t offset, Fields fields) {
 
 TEST(RecordReferences, NoticeAnIdThatCameBefore) {
   RecordReferences references;
-  EXPECT_TRUE(references.add(record_with(0, {{"WARC-Record-ID", "<urn:a>"}}), 0));
-  EXPECT_TRUE(references.add(record_with(1, {{"WARC-Record-ID", "<urn:b>"}}), 0));
-  EXPECT_FALSE(references.add(record_with(0, {{"WARC-Record-ID", "<urn:a>"}}), 1));
-  EXPECT_TRUE(references.add(record_with(2, {}), 0));
-  EXPECT_TRUE(references.add(record_with(3, {}), 0));
+  using Id = RecordReferences::Id;
+  const auto add = [&](std::uint64_t offset, const char* id, std::uint32_t file) {
+    return references.add(record_with(offset, {{"WARC-Record-ID", id}}), file);
+  };
+  EXPECT_EQ(add(0, "<urn:a>", 0), Id::kNew);
+  EXPECT_EQ(add(1, "<urn:b>", 0), Id::kNew);
+  EXPECT_EQ(add(2, "<urn:b>", 0), Id::kOfThisFile);
+  EXPECT_EQ(add(0, "<urn:a>", 1), Id::kOfAnotherFile);
+  EXPECT_EQ(references.add(record_with(2, {}), 0), Id::kNew);
+  EXPECT_EQ(references.add(record_with(3, {}), 0), Id::kNew);
 }
 
 TEST(RecordReferences, FindWhatARevisitMeans) {
