@@ -10,8 +10,10 @@ if(PYTHON3)
   meguri_python_test(warc_peers src/archive/warc_peers_test.py)
 endif()
 
-# Whole crawls, which prove what the program does and take long with a sanitizer.
+# Whole crawls, which prove what the program does and take long with a sanitizer, and benchmarks,
+# which are not built with one.
 if(PYTHON3 AND NOT MEGURI_SANITIZE)
+  meguri_python_test(bench src/app/bench_command_test.py)
   meguri_python_test(truth src/app/crawl_truth_test.py)
   meguri_python_test(kills src/app/crawl_kill_test.py)
   meguri_python_test(revisits src/app/crawl_revisit_test.py)
