@@ -55,7 +55,7 @@ TEST(RegistryHistory, IsWhatThePageBeginsWith) {
   const Instant begin = world.now();
   const std::string url = "http://a.example/slow";
   world.candidates = {
-      known_page(url, Habit::kStands, 10, Duration::days(20), begin - Duration::days(3))};
+      known_page(url, Habit::kStands, 5, Duration::days(5), begin - Duration::days(3))};
   const Candidate candidate = world.candidates[0];
   PageRecord before;
   ASSERT_TRUE(flow::Codec<PageRecord>::decode(candidate.history, before));
@@ -79,7 +79,7 @@ TEST(RegistryHistory, IsWhatThePageBeginsWith) {
     expect_sums(registry.counts());
     const PageRecord record = registry.find(page_id_of(url)).value().value();
     EXPECT_EQ(record.visits, 1U);
-    EXPECT_EQ(record.changes.visits, 11U);
+    EXPECT_EQ(record.changes.visits, 6U);
   });
   ASSERT_EQ(world.visits[url].size(), 1U);
   EXPECT_GE(world.visits[url][0], before.next_visit);
