@@ -1,6 +1,7 @@
 """`meguri crawl` without --once: pages are visited again and again, each at its own pace."""
 
 import base64
+import collections
 import hashlib
 import json
 import os
@@ -107,7 +108,10 @@ class Revisits(CrawlCase):
         self.assertTrue(any(one.status == 304 for one in again))
         for one in again:
             self.assertIn(one.fields["WARC-Refers-To"], stored, one)
-        return again
+        # To pywb a host is the same with and without www., and a second is one moment.
+        moment = lambda one: (one.date[:19], one.url.replace("//www.", "//", 1))
+        times = collections.Counter(moment(one) for ones in visits.values() for one in ones)
+        return [one for one in again if times[moment(one)] == 1]
 
     def check_replay(self, revisits):
         """pywb shows of a revisit what the record it refers to has."""
