@@ -102,7 +102,7 @@ class Filling {
     const base::MutexLock lock(mutex_);
     return fmt::format("reading what was archived before: {} of {}, {}, {}", grouped(files_read_),
                        counted(found_.size(), "file", "files"), bytes_text(bytes_),
-                       counted(counts_.visits, "visit", "visits"));
+                       counted(visits_, "visit", "visits"));
   }
 
  private:
@@ -120,7 +120,7 @@ class Filling {
     const auto read = reader.read(*bytes, [this](crawl::HistoryVisit&& visit) {
       const base::MutexLock lock(mutex_);
       if (is_over_) return base::Status(base::fail(ErrorCode::kStopped, "stopped"));
-      ++counts_.visits;
+      ++visits_;
       return store_.add(visit);
     });
     if (!read && read.error().code() == ErrorCode::kInvalid && !file.is_named) {
@@ -133,8 +133,6 @@ class Filling {
                      {{"file", file.path}, {"places", read->damages}});
     }
     const base::MutexLock lock(mutex_);
-    counts_.records += read->records;
-    counts_.damages += read->damages;
     ++files_read_;
     bytes_ += file.bytes;
     return store_.add_file(file.path, file.bytes);
@@ -149,7 +147,7 @@ class Filling {
   std::atomic<std::size_t> ended_ = 0;
   std::atomic<bool> is_over_ = false;
   mutable base::Mutex mutex_;
-  crawl::HistoryCounts counts_ GUARDED_BY(mutex_);
+  std::uint64_t visits_ GUARDED_BY(mutex_) = 0;
   std::size_t files_read_ GUARDED_BY(mutex_) = 0;
   std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
   std::optional<base::Error> error_ GUARDED_BY(mutex_);

@@ -36,13 +36,6 @@ std::uint64_t said_digest_of(const archive::WarcRecord& record) {
 
 }  // namespace
 
-HistoryCounts& HistoryCounts::operator+=(const HistoryCounts& other) {
-  records += other.records;
-  visits += other.visits;
-  damages += other.damages;
-  return *this;
-}
-
 base::Result<HistoryCounts> HistoryReader::read(const env::ReadableFile& file, const Take& take) {
   HistoryCounts counts;
   archive::WarcReader reader(file);

@@ -18,13 +18,11 @@
 
 namespace meguri::crawl {
 
-// Of one file, or of several added up.
+// Of one file.
 struct HistoryCounts {
   std::uint64_t records = 0;
   std::uint64_t visits = 0;   // of pages, over HTTP
   std::uint64_t damages = 0;  // places where something is missing or broken
-
-  HistoryCounts& operator+=(const HistoryCounts& other);
 };
 
 // Reads bodies for their digest and their main text, as the crawl does; of a long one no more text
