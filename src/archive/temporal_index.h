@@ -1,0 +1,76 @@
+// TemporalIndex: the entries of all visits to all pages of an archive, by URL and time, and the
+// files that their records are in. docs/formats/index.md describes its keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "archive/index_entry.h"
+#include "archive/index_file.h"
+#include "base/result.h"
+#include "env/ordered_store.h"
+
+namespace meguri::archive {
+
+// Changes that are applied together.
+class IndexBatch {
+ public:
+  void add(const IndexEntry& entry);
+  void remove(std::string_view key) { batch_.remove(key); }
+  void set(const IndexFile& file);
+  void remove_file(std::uint32_t number);
+  void clear();
+
+  bool empty() const { return batch_.empty(); }
+  std::size_t bytes() const { return bytes_; }  // of keys and values
+
+ private:
+  friend class TemporalIndex;
+  env::StoreBatch batch_;
+  std::vector<IndexFile> files_;
+  std::vector<std::uint32_t> removed_files_;
+  std::size_t bytes_ = 0;
+};
+
+// All that it holds can be derived from the files again; what was not flushed when the power went
+// is, from where `indexed_to` of each file says. One writer. Thread-compatible, and cursors belong
+// to the thread that made them.
+class TemporalIndex {
+ public:
+  // kCorrupt: what is in the store is no index, or of another version.
+  static base::Result<std::unique_ptr<TemporalIndex>> open(std::unique_ptr<env::OrderedStore> store);
+
+  // By their numbers.
+  const std::map<std::uint32_t, IndexFile>& files() const { return files_; }
+  const IndexFile* file(std::uint32_t number) const;          // null: there is none
+  const IndexFile* find_file(std::string_view path) const;    // likewise
+  // A number that no file had before.
+  std::uint32_t next_number() const { return next_number_; }
+
+  base::Status write(const IndexBatch& batch);
+  base::Status flush() { return store_->flush(); }
+
+  // Over all keys; entries are those from kEntryKeyPrefix on (index_entry.h).
+  std::unique_ptr<env::StoreCursor> cursor() const { return store_->cursor(); }
+  // All entries of one exact URL, newest first.
+  base::Result<std::vector<IndexEntry>> entries_of(std::string_view url) const;
+
+ private:
+  explicit TemporalIndex(std::unique_ptr<env::OrderedStore> store) : store_(std::move(store)) {}
+
+  base::Status load();
+  void note(const IndexFile& file);
+
+  const std::unique_ptr<env::OrderedStore> store_;
+  std::map<std::uint32_t, IndexFile> files_;
+  std::map<std::string, std::uint32_t, std::less<>> numbers_;  // by path
+  std::uint32_t next_number_ = 1;
+};
+
+}  // namespace meguri::archive
