@@ -1,0 +1,21 @@
+// The temporal index of an archive, for commands that read it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "archive/temporal_index.h"
+#include "base/result.h"
+#include "env/file_system.h"
+
+namespace meguri::app {
+
+// Reads what was durable when it was opened, whether a crawl runs on the archive or not. kNotFound:
+// there is no archive there, or nothing is in it.
+base::Result<std::unique_ptr<archive::TemporalIndex>> open_archive_index(
+    env::FileSystem& files, const std::string& archive);
+
+// Where a file of the index is, of an archive in this folder.
+std::string path_of(const archive::IndexFile& file, const std::string& archive);
+
+}  // namespace meguri::app
