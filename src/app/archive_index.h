@@ -1,4 +1,4 @@
-// The temporal index of an archive, for commands that read it.
+// The temporal index of an archive, for commands that read or fill it.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,10 @@ namespace meguri::app {
 // there is no archive there, or nothing is in it.
 base::Result<std::unique_ptr<archive::TemporalIndex>> open_archive_index(
     env::FileSystem& files, const std::string& archive);
+
+// For whoever holds the archive's lock; made if there is none.
+base::Result<std::unique_ptr<archive::TemporalIndex>> open_index_for_writing(
+    const std::string& archive);
 
 // Where a file of the index is, of an archive in this folder.
 std::string path_of(const archive::IndexFile& file, const std::string& archive);

@@ -41,6 +41,7 @@ std::unique_ptr<Command> make_canon_command();
 std::unique_ptr<Command> make_crawl_command();
 std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_hosts_command();
+std::unique_ptr<Command> make_import_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_pause_command();
 std::unique_ptr<Command> make_report_command();

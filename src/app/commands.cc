@@ -24,6 +24,8 @@ constexpr CommandEntry kCommands[] = {
     {"pause", "Let a crawl, or some of its hosts, rest", "meguri pause example www.example.com",
      make_pause_command},
     {"resume", "Let what was paused go on", "meguri resume example", make_resume_command},
+    {"import", "Bring WARC files of anybody's into an archive",
+     "meguri import example old-crawls/ other.warc.gz", make_import_command},
     {"inspect", "Show what Meguri sees in a page of the web or in a file",
      "meguri inspect https://www.example.com/", make_inspect_command},
     {"robots", "Ask a robots.txt whether URLs may be visited",

@@ -9,6 +9,7 @@
 
 #include "app/added_seeds.h"
 #include "app/archive_door.h"
+#include "app/archive_index.h"
 #include "app/command.h"
 #include "app/control_server.h"
 #include "app/control_service.h"
@@ -178,6 +179,7 @@ base::Status CrawlCommand::run(Output& out) {
   }
   if (!history) return std::unexpected(history.error().with_context("--from-archive"));
   network.history = *history;
+  ASSIGN_OR_RETURN(network.index, open_index_for_writing(archive_));
 
   CrawlGraph nodes = build_crawl(config.crawl, network);
   flow::ThreadEngine engine(

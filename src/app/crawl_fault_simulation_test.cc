@@ -59,6 +59,7 @@ class FaultyCrawl {
     check_that_nothing_was_lost();
     check_that_all_is_there();
     check_politeness();
+    check_index();
   }
 
   // How many visits the checkpoints had declared durable at the crashes, in all.
@@ -127,6 +128,19 @@ class FaultyCrawl {
         EXPECT_FALSE(done.contains(url_of(access.host, access.target))) << access.target;
       }
     }
+  }
+
+  // It is what the files would give, entry by entry.
+  void check_index() {
+    const Crawl::Entries indexed = crawl_.indexed();
+    const Crawl::Entries filed = crawl_.entries_of_files();
+    EXPECT_GE(indexed.size(), crawl_.visits().size());
+    for (const auto& [key, entry] : filed) {
+      const auto found = indexed.find(key);
+      ASSERT_NE(found, indexed.end()) << entry.url << " is not in the index";
+      EXPECT_EQ(found->second, entry) << entry.url;
+    }
+    EXPECT_EQ(indexed.size(), filed.size()) << "the index has what is not in the files";
   }
 
   // robots.txt could not be had, in several tries: then no page of its host may be asked for.

@@ -47,8 +47,8 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   const auto fetcher =
       graph.add<Fetcher>("fetcher", {.kind = Kind::kPoller}, options, seams.make_http);
   const auto extractor = graph.add<Extractor>("extractor", {}, options, seams.spool);
-  const auto writer =
-      graph.add<ArchiveWriter>("writer", {.kind = Kind::kBlocking}, options, ArchiveLimits());
+  const auto writer = graph.add<ArchiveWriter>("writer", {.kind = Kind::kBlocking}, options,
+                                               ArchiveLimits(), seams.index);
   const auto log =
       graph.add<CrawlLog>("log", {.kind = Kind::kBlocking, .split = Split::kSingle}, options.log);
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "archive/temporal_index.h"
 #include "crawl/archive_writer.h"
 #include "crawl/control.h"
 #include "crawl/control_mailbox.h"
@@ -35,6 +36,8 @@ struct CrawlSeams {
   // What is known of pages from before this crawl; the Seeder's while the crawl runs. Null:
   // nothing.
   std::shared_ptr<crawl::HistoryStore> history = nullptr;
+  // Of all visits in the archive; the ArchiveWriter's while the crawl runs. Null: none is kept.
+  std::shared_ptr<archive::TemporalIndex> index = nullptr;
 };
 
 // As the options say, in the folder DIR/spool of the state's folder. To be opened by whoever holds

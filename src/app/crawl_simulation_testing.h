@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "app/crawl_graph.h"
+#include "archive/file_indexer.h"
+#include "archive/temporal_index.h"
 #include "archive/warc_file.h"
 #include "archive/warc_reader.h"
 #include "archive/warc_visit.h"
@@ -22,6 +24,7 @@
 #include "base/time.h"
 #include "env/clock.h"
 #include "env/faulty_file_system.h"
+#include "env/memory_ordered_store.h"
 #include "env/random.h"
 #include "flow/checkpoint.h"
 #include "flow/simulation_engine.h"
@@ -119,6 +122,8 @@ class Crawl {
     seams.make_dns = [this](const env::Clock& clock) {
       return std::make_unique<sim::SimulatedDns>(world_, clock, dns_);
     };
+    index_ = archive::TemporalIndex::open(index_disk_.open().value()).value();
+    seams.index = index_;
     nodes_.emplace(build_crawl(options_, seams));
     engine_ = std::make_unique<flow::SimulationEngine>(
         std::move(nodes_->graph),
@@ -142,7 +147,28 @@ class Crawl {
   // The process is gone. With `power`, the power is too, and by its chance what was not synced.
   void end(env::Random* power) {
     engine_.reset();
+    nodes_.reset();
+    index_.reset();
+    index_disk_.crash(power);
     power == nullptr ? files_.restart() : files_.crash(power);
+  }
+
+  // The entries that the index has, and those that the files would give it, by their keys.
+  using Entries = std::map<std::string, archive::IndexEntry>;
+  Entries indexed() const { return entries_of(*index_); }
+  Entries entries_of_files() {
+    env::MemoryStoreDisk disk;
+    const auto fresh = archive::TemporalIndex::open(disk.open().value()).value();
+    archive::FileIndexer indexer;
+    for (const auto& [number, known] : index_->files()) {
+      archive::IndexFile file;
+      file.number = number;
+      file.path = known.path;
+      const auto bytes = files_.open_read("/archive/" + known.path).value();
+      const auto apply = [&](archive::IndexBatch& batch) { return fresh->write(batch); };
+      CHECK(indexer.index(*bytes, bytes->size().value(), file, apply).has_value());
+    }
+    return entries_of(*fresh);
   }
 
   // Either of the two.
@@ -237,6 +263,17 @@ class Crawl {
   std::size_t log_files() { return files_.list("/archive/logs").value().size(); }
 
  private:
+  static Entries entries_of(const archive::TemporalIndex& index) {
+    Entries entries;
+    const auto cursor = index.cursor();
+    for (cursor->seek("e"); cursor->valid() && cursor->key().starts_with('e'); cursor->next()) {
+      const auto view = archive::EntryView::parse(cursor->key(), cursor->value());
+      CHECK(view.has_value());
+      entries.emplace(cursor->key(), view->to_entry());
+    }
+    return entries;
+  }
+
   void for_each_log_line(const std::function<void(const nlohmann::json&)>& use) {
     const std::vector<std::string> names = files_.list("/archive/logs").value();
     for (const std::string& name : names) {
@@ -284,6 +321,8 @@ class Crawl {
   sim::SimulatedDnsOptions dns_;
   std::vector<sim::Access> log_;
   RewritingClient::Rewrite rewrite_;
+  env::MemoryStoreDisk index_disk_;
+  std::shared_ptr<archive::TemporalIndex> index_;
   std::optional<CrawlGraph> nodes_;
   std::unique_ptr<flow::SimulationEngine> engine_;
 };

@@ -16,7 +16,6 @@
 #include "base/progress.h"
 #include "env/ordered_store.h"
 #include "env/random.h"
-#include "web/ascii.h"
 
 namespace meguri::app {
 
@@ -24,58 +23,14 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr int kFolderDepthMax = 16;
 constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
 
-bool is_warc_name(std::string_view name) {
-  const auto ends_with = [name](std::string_view end) {
-    return name.size() > end.size() &&
-           web::equals_ignoring_case(name.substr(name.size() - end.size()), end);
-  };
-  return ends_with(".warc") || ends_with(".warc.gz") || ends_with(".warc.zst") ||
-         ends_with(".arc") || ends_with(".arc.gz") || ends_with(".arc.zst");
-}
-
-// Files that are found by their names, in a folder and all below it. False: it is no folder.
-base::Result<bool> find_below(env::FileSystem& files, const std::string& folder, int depth,
-                              std::vector<HistoryFile>& found) {
-  const auto names = files.list(folder);
-  if (!names || depth > kFolderDepthMax) return false;
-  for (const std::string& name : *names) {
-    const std::string path = folder + "/" + name;
-    ASSIGN_OR_RETURN(const bool is_folder, find_below(files, path, depth + 1, found));
-    if (is_folder || !is_warc_name(name)) continue;
-    ASSIGN_OR_RETURN(const std::uint64_t bytes, files.size(path));
-    found.push_back({.path = path, .bytes = bytes});
-  }
-  return true;
-}
-
-base::Status find_at(env::FileSystem& files, std::string path, std::vector<HistoryFile>& found) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  ASSIGN_OR_RETURN(const bool exists, files.exists(path));
-  if (!exists) return base::fail(ErrorCode::kNotFound, "{}: there is no such file or folder", path);
-  const std::size_t before = found.size();
-  ASSIGN_OR_RETURN(const bool is_folder, find_below(files, path, 0, found));
-  if (!is_folder) {
-    ASSIGN_OR_RETURN(const std::uint64_t bytes, files.size(path));
-    found.push_back({.path = path, .bytes = bytes, .is_named = true});
-  } else if (found.size() == before) {
-    return base::fail(ErrorCode::kInvalid,
-                      "{}: there are no WARC files in it (.warc, .arc, and these with .gz or .zst)",
-                      path);
-  }
-  return {};
-}
-
-std::string line_of(const HistoryFile& file) {
-  return fmt::format("{} {}\n", file.bytes, file.path);
-}
+std::string line_of(const FoundWarc& file) { return fmt::format("{} {}\n", file.bytes, file.path); }
 
 // Several threads take one file after the other.
 class Filling {
  public:
-  Filling(const std::vector<HistoryFile>& found, crawl::HistoryStore& store,
+  Filling(const std::vector<FoundWarc>& found, crawl::HistoryStore& store,
           const crawl::CrawlOptions& options, env::FileSystem& files, base::Instant now)
       : found_(found), store_(store), options_(options), files_(files), now_(now) {}
 
@@ -106,7 +61,7 @@ class Filling {
   }
 
  private:
-  base::Status take(const HistoryFile& file, crawl::HistoryReader& reader) {
+  base::Status take(const FoundWarc& file, crawl::HistoryReader& reader) {
     {
       const base::MutexLock lock(mutex_);
       ASSIGN_OR_RETURN(const bool is_known, store_.has_file(file.path, file.bytes));
@@ -138,7 +93,7 @@ class Filling {
     return store_.add_file(file.path, file.bytes);
   }
 
-  const std::vector<HistoryFile>& found_;
+  const std::vector<FoundWarc>& found_;
   crawl::HistoryStore& store_;  // under the mutex
   const crawl::CrawlOptions& options_;
   env::FileSystem& files_;
@@ -155,18 +110,6 @@ class Filling {
 
 }  // namespace
 
-base::Result<std::vector<HistoryFile>> find_history(env::FileSystem& files,
-                                                    const std::vector<std::string>& paths) {
-  std::vector<HistoryFile> found;
-  for (const std::string& path : paths) RETURN_IF_ERROR(find_at(files, path, found));
-  std::ranges::sort(found, [](const HistoryFile& a, const HistoryFile& b) {
-    return a.path != b.path ? a.path < b.path : a.is_named && !b.is_named;
-  });
-  const auto same = std::ranges::unique(found, {}, &HistoryFile::path);
-  found.erase(same.begin(), same.end());
-  return found;
-}
-
 base::Result<bool> WarmStart::has_store() const { return files_.exists(store_dir() + "/CURRENT"); }
 
 base::Result<std::unique_ptr<crawl::HistoryStore>> WarmStart::open_store() const {
@@ -176,7 +119,7 @@ base::Result<std::unique_ptr<crawl::HistoryStore>> WarmStart::open_store() const
 }
 
 // Whether all of them were read before, as they are now.
-base::Result<bool> WarmStart::is_taken(const std::vector<HistoryFile>& found) const {
+base::Result<bool> WarmStart::is_taken(const std::vector<FoundWarc>& found) const {
   ASSIGN_OR_RETURN(const bool exists, files_.exists(taken_path()));
   if (!exists) return false;
   ASSIGN_OR_RETURN(const std::string text, env::read_file(files_, taken_path()));
@@ -186,19 +129,19 @@ base::Result<bool> WarmStart::is_taken(const std::vector<HistoryFile>& found) co
     taken.insert(text.substr(begin, end - begin));
     begin = end;
   }
-  return std::ranges::all_of(
-      found, [&](const HistoryFile& file) { return taken.contains(line_of(file)); });
+  return std::ranges::all_of(found,
+                             [&](const FoundWarc& file) { return taken.contains(line_of(file)); });
 }
 
-base::Status WarmStart::note_taken(const std::vector<HistoryFile>& found) const {
+base::Status WarmStart::note_taken(const std::vector<FoundWarc>& found) const {
   std::string text;
-  for (const HistoryFile& file : found) text += line_of(file);
+  for (const FoundWarc& file : found) text += line_of(file);
   return env::write_file_atomically(files_, taken_path(), text);
 }
 
 base::Result<std::shared_ptr<crawl::HistoryStore>> WarmStart::prepare(
     const std::vector<std::string>& paths, const StopSignals& signals, bool is_quiet) {
-  ASSIGN_OR_RETURN(const auto found, find_history(files_, paths));
+  ASSIGN_OR_RETURN(const auto found, find_warcs(files_, paths));
   ASSIGN_OR_RETURN(const bool is_known, is_taken(found));
   ASSIGN_OR_RETURN(const bool has_one, has_store());
   if (found.empty() || is_known) {
@@ -218,7 +161,7 @@ base::Result<std::shared_ptr<crawl::HistoryStore>> WarmStart::prepare(
   return std::shared_ptr<crawl::HistoryStore>(std::move(store));
 }
 
-base::Status WarmStart::fill(const std::vector<HistoryFile>& found, crawl::HistoryStore& store,
+base::Status WarmStart::fill(const std::vector<FoundWarc>& found, crawl::HistoryStore& store,
                              const StopSignals& signals, bool is_quiet) {
   Filling filling(found, store, options_, files_, clock_.utc());
   const std::size_t count =

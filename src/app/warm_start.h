@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/found_warcs.h"
 #include "app/stop_signals.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -16,19 +17,6 @@
 #include "env/file_system.h"
 
 namespace meguri::app {
-
-struct HistoryFile {
-  std::string path;
-  std::uint64_t bytes = 0;
-  bool is_named = false;  // itself, not only the folder it is in
-
-  friend bool operator==(const HistoryFile&, const HistoryFile&) = default;
-};
-
-// The WARC files that paths name: files, folders with all below them, and archives of ours, sorted
-// and each once. kNotFound or kInvalid: a path names none.
-base::Result<std::vector<HistoryFile>> find_history(env::FileSystem& files,
-                                                    const std::vector<std::string>& paths);
 
 // Reads what `paths` name into the store DIR/history of the state's folder, on all cores, unless
 // that was done before. After a crash or a stop it goes on with the files that are not read yet.
@@ -50,9 +38,9 @@ class WarmStart {
   std::string taken_path() const { return state_dir_ + "/history-taken"; }
   base::Result<bool> has_store() const;
   base::Result<std::unique_ptr<crawl::HistoryStore>> open_store() const;
-  base::Result<bool> is_taken(const std::vector<HistoryFile>& found) const;
-  base::Status note_taken(const std::vector<HistoryFile>& found) const;
-  base::Status fill(const std::vector<HistoryFile>& found, crawl::HistoryStore& store,
+  base::Result<bool> is_taken(const std::vector<FoundWarc>& found) const;
+  base::Status note_taken(const std::vector<FoundWarc>& found) const;
+  base::Status fill(const std::vector<FoundWarc>& found, crawl::HistoryStore& store,
                     const StopSignals& signals, bool is_quiet);
 
   const crawl::CrawlOptions& options_;

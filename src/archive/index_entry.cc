@@ -323,9 +323,7 @@ bool EntryView::parse_parts(std::string_view& value, unsigned parts) {
   return base::take_short_text(value, url_);
 }
 
-std::string_view EntryView::surt() const {
-  return page_.substr(1, page_.size() - 2 - kHashBytes);
-}
+std::string_view EntryView::surt() const { return page_.substr(1, page_.size() - 2 - kHashBytes); }
 
 std::string EntryView::digest() const {
   if (!is_sha1_) return std::string(digest_);

@@ -37,7 +37,6 @@ std::string value_of(const IndexFile& file) {
   base::put_varint(value, file.bytes);
   base::put_fixed(value, file.print);
   base::put_varint(value, file.indexed_to);
-  base::put_varint(value, file.records);
   base::put_varint(value, file.entries);
   base::put_varint(value, file.damages);
   return value;
@@ -53,8 +52,8 @@ std::optional<IndexFile> parse_index_file(std::string_view key, std::string_view
   const bool is_read =
       base::take_fixed(value, flags) && base::take_short_text(value, path) &&
       base::take_varint(value, file.bytes) && base::take_fixed(value, file.print) &&
-      base::take_varint(value, file.indexed_to) && base::take_varint(value, file.records) &&
-      base::take_varint(value, file.entries) && base::take_varint(value, file.damages);
+      base::take_varint(value, file.indexed_to) && base::take_varint(value, file.entries) &&
+      base::take_varint(value, file.damages);
   if (!is_read || !value.empty()) return std::nullopt;
   if ((flags & kSourceMask) > static_cast<std::uint8_t>(FileSource::kReference)) {
     return std::nullopt;

@@ -24,8 +24,7 @@ struct IndexFile {
   std::uint64_t print = 0;       // tells whether it is still the same file; 0: nobody asks
   std::uint64_t indexed_to = 0;  // all records that begin before are in the index
   bool is_complete = false;      // it is all there is of it
-  std::uint64_t records = 0;     // of it
-  std::uint64_t entries = 0;     // of these
+  std::uint64_t entries = 0;     // of its records
   std::uint64_t damages = 0;     // places where something is missing or broken
 
   friend bool operator==(const IndexFile&, const IndexFile&) = default;

@@ -44,12 +44,13 @@ class IndexBatch {
 class TemporalIndex {
  public:
   // kCorrupt: what is in the store is no index, or of another version.
-  static base::Result<std::unique_ptr<TemporalIndex>> open(std::unique_ptr<env::OrderedStore> store);
+  static base::Result<std::unique_ptr<TemporalIndex>> open(
+      std::unique_ptr<env::OrderedStore> store);
 
   // By their numbers.
   const std::map<std::uint32_t, IndexFile>& files() const { return files_; }
-  const IndexFile* file(std::uint32_t number) const;          // null: there is none
-  const IndexFile* find_file(std::string_view path) const;    // likewise
+  const IndexFile* file(std::uint32_t number) const;        // null: there is none
+  const IndexFile* find_file(std::string_view path) const;  // likewise
   // A number that no file had before.
   std::uint32_t next_number() const { return next_number_; }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "archive/record_entry.h"
 #include "archive/stored_head.h"
 #include "base/check.h"
 
@@ -42,6 +43,19 @@ void append_field(std::string_view name, std::string_view value, std::string* ou
 
 void append_if_any(std::string_view name, std::string_view value, std::string* out) {
   if (!value.empty()) append_field(name, value, out);
+}
+
+// Controls, blanks and what is not ASCII are percent-encoded; a URL of ours has none of them.
+void append_uri(std::string_view uri, std::string* out) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  for (const char c : uri) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7f) {
+      *out += c;
+    } else {
+      out->append({'%', kDigits[byte >> 4U], kDigits[byte & 15U]});
+    }
+  }
 }
 
 std::string_view type_of(RevisitKind kind) {
@@ -92,18 +106,9 @@ void RecordMaker::add(std::string_view name, std::string_view value) {
   append_field(name, value, &front_);
 }
 
-// Controls, blanks and what is not ASCII are percent-encoded; a URL of ours has none of them.
 void RecordMaker::add_uri(std::string_view name, std::string_view uri) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   front_.append(name).append(": ");
-  for (const char c : uri) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte < 0x7f) {
-      front_ += c;
-    } else {
-      front_.append({'%', kDigits[byte >> 4U], kDigits[byte & 15U]});
-    }
-  }
+  append_uri(uri, &front_);
   front_ += "\r\n";
 }
 
@@ -118,6 +123,16 @@ void RecordMaker::add_visit(const VisitFacts& visit) {
   add("X-Meguri-Depth", fmt::format_int(visit.depth).c_str());
   add("X-Meguri-Fetch-Ms", fmt::format_int(visit.fetch_time.ms()).c_str());
   if (!visit.purpose.empty()) add("X-Meguri-Purpose", visit.purpose);
+  if (!visit.language.empty()) add("WARC-Identified-Content-Language", visit.language);
+  if (!visit.counts) add("X-Meguri-Counts", "no");
+}
+
+// As EntryReader reads it from what add_visit() wrote.
+void RecordMaker::describe_visit(const VisitFacts& visit, IndexEntry& entry) const {
+  append_uri(visit.target_uri, &entry.url);
+  entry.date = visit.date;
+  entry.language = visit.language;
+  entry.counts = visit.counts;
 }
 
 // The digest so far is that of the block, which is `block` and a body behind it.
@@ -167,6 +182,10 @@ base::Result<MadeRecords> RecordMaker::response(const Exchange& exchange, const 
   add("WARC-Payload-Digest", exchange.payload_digest.to_string());
   block_.clear();
   append_stored_head(exchange.head, exchange.body.size(), &block_);
+  describe_visit(exchange.visit, made.entry);
+  describe_answer(exchange.head, made.entry);
+  made.entry.digest = exchange.payload_digest.to_string();
+  made.entry.is_cut = exchange.truncation != Truncation::kNone;
   std::string records;
   if (!exchange.body.is_on_disk()) {
     end(kResponseType, block_, exchange.body.memory(), &records);
@@ -198,6 +217,17 @@ MadeRecords RecordMaker::revisit(const Exchange& exchange, const Original& origi
   add("WARC-Refers-To-Date", original.date.to_rfc3339_ms());
   if (is_identical) add("WARC-Truncated", "length");
   add("WARC-Payload-Digest", original.payload_digest.to_string());
+  describe_visit(exchange.visit, made.entry);
+  IndexEntry& entry = made.entry;
+  EntryOriginal found{.url = {}, .date = original.date};
+  append_uri(original.target_uri, &found.url);
+  const bool is_own = found.url == entry.url;
+  if (is_identical) describe_answer(exchange.head, entry);
+  if (!is_identical) entry.status = 304;
+  entry.is_not_modified = entry.is_not_modified || !is_identical;
+  entry.kind = is_own || entry.is_not_modified ? EntryKind::kUnchanged : EntryKind::kChanged;
+  if (!is_own) entry.original = std::move(found);
+  entry.digest = original.payload_digest.to_string();
   block_.clear();
   // Replay puts this head before the original's body, so it says that body's length. The head of a
   // 304 in that place would be shown as a page that is not there; its validators are kept.
@@ -227,6 +257,8 @@ MadeRecords RecordMaker::failure(const FailedFetch& failed, const RecordId& id) 
   MadeRecords made{.bytes = {}, .first_bytes = 0, .first_id = id};
   begin("metadata", id, failed.visit.date);
   add_visit(failed.visit);
+  describe_visit(failed.visit, made.entry);
+  made.entry.kind = EntryKind::kError;
   block_.clear();
   append_field("reason", failed.reason, &block_);
   append_if_any("detail", failed.detail, &block_);

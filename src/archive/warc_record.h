@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "archive/gzip_writer.h"
+#include "archive/index_entry.h"
 #include "archive/record_id.h"
 #include "archive/sha1.h"
 #include "base/result.h"
@@ -27,12 +28,14 @@ enum class Truncation : std::uint8_t { kNone, kLength, kTime, kDisconnect };
 // outside printable ASCII, elsewhere controls become spaces.
 struct VisitFacts {
   std::string_view target_uri;
-  base::Instant date;           // when the request was sent
-  base::Duration fetch_time;    // from then to the end of the answer
-  std::string_view ip_address;  // empty: none was reached
-  std::string_view via;         // the page that named this one; empty: a seed
-  std::uint32_t depth = 0;      // links from a seed
-  std::string_view purpose;     // a word such as "robots"; empty: a page
+  base::Instant date;              // when the request was sent
+  base::Duration fetch_time;       // from then to the end of the answer
+  std::string_view ip_address;     // empty: none was reached
+  std::string_view via;            // the page that named this one; empty: a seed
+  std::uint32_t depth = 0;         // links from a seed
+  std::string_view purpose;        // a word such as "robots"; empty: a page
+  std::string_view language = {};  // of the content: "ja"; empty: not known
+  bool counts = true;              // as a change, for the schedule
 };
 
 // A request and its response.
@@ -91,6 +94,7 @@ struct MadeRecords {
   env::SpooledBytes bytes;
   std::uint64_t first_bytes = 0;  // of the first record
   RecordId first_id;
+  IndexEntry entry = {};  // of the first record; its place is known when it stands in a file
 };
 
 enum class WarcCompression : std::uint8_t { kNone, kGzip };
@@ -127,6 +131,7 @@ class RecordMaker {
   void add_uri(std::string_view name, std::string_view uri);
   void add_validator(std::string_view name, std::optional<std::string_view> value);
   void add_visit(const VisitFacts& visit);
+  void describe_visit(const VisitFacts& visit, IndexEntry& entry) const;
   void end_header(std::string_view content_type, std::string_view block, std::uint64_t body_bytes);
   void end(std::string_view content_type, std::string_view block, std::string_view body,
            std::string* out);

@@ -35,8 +35,9 @@ base::Result<WarcPosition> position_from(std::string_view text) {
 
 }  // namespace
 
-ArchiveWriter::ArchiveWriter(const CrawlOptions& options, ArchiveLimits limits)
-    : options_(options), limits_(limits) {}
+ArchiveWriter::ArchiveWriter(const CrawlOptions& options, ArchiveLimits limits,
+                             std::shared_ptr<archive::TemporalIndex> index)
+    : options_(options), limits_(limits), index_(std::move(index)) {}
 
 // --- Begin.
 
@@ -55,7 +56,17 @@ base::Status ArchiveWriter::start() {
   warc_.series.instance = fmt::format("{}", instance_index());
   RETURN_IF_ERROR(files().make_dirs(warc_.series.dir));
   if (!is_restored_) RETURN_IF_ERROR(begin_first_life());
-  return open_writer();
+  RETURN_IF_ERROR(open_writer());
+  return index_ ? open_index() : base::Status();
+}
+
+base::Status ArchiveWriter::open_index() {
+  if (instance_index() > 0) {
+    return base::fail(ErrorCode::kUnsupported, "the index of an archive has one writer");
+  }
+  const std::string& dir = warc_.series.dir;
+  indexer_.emplace(*index_, files(), warc_.series, dir.substr(dir.rfind('/') + 1));
+  return indexer_->catch_up(mark_);
 }
 
 // No epoch has ended yet. If an earlier life noted what was there before it, that still counts.
@@ -110,6 +121,7 @@ void ArchiveWriter::on_finding(Finding&& finding) {
 base::Status ArchiveWriter::append(Finding& finding) {
   const env::SpooledBytes& bytes = finding.records.bytes;
   ASSIGN_OR_RETURN(WarcPosition begin, writer_->append(bytes));
+  if (indexer_) indexer_->add(begin, finding.records);
   finding.note.warc_file = std::move(begin.file);
   finding.note.warc_offset = begin.offset;
   finding.note.warc_bytes = bytes.size();
@@ -134,7 +146,7 @@ void ArchiveWriter::ask_for_epoch() {
 
 // --- Epochs.
 
-base::Result<std::string> ArchiveWriter::commit(flow::EpochId /*epoch*/) {
+base::Result<std::string> ArchiveWriter::commit(flow::EpochId epoch) {
   RETURN_IF_ERROR(writer_->sync());
   if (!held_.empty()) {
     mark_ = writer_->position();
@@ -145,6 +157,7 @@ base::Result<std::string> ArchiveWriter::commit(flow::EpochId /*epoch*/) {
   held_bytes_ = 0;
   has_asked_ = false;
   ++life_;
+  if (indexer_) marks_.emplace_back(epoch, mark_);
   return (is_ours_ ? kOurs : kFoundThere) + mark_.encode();
 }
 
@@ -155,10 +168,25 @@ void ArchiveWriter::tell(Finding&& finding) {
   notes.emit(std::move(finding.note));
 }
 
-// The checkpoint says now what the base said.
-void ArchiveWriter::on_durable(flow::EpochId /*epoch*/) {
+void ArchiveWriter::on_durable(flow::EpochId epoch) {
+  if (auto status = apply_to_index(epoch); !status) {
+    fail(status.error().with_context("the index"));
+    return;
+  }
+  // The checkpoint says now what the base said.
   if (std::exchange(is_base_gone_, true) || !keeps_state()) return;
   if (auto status = remove_base(); !status) fail(status.error());
+}
+
+// At the end of a crawl nothing is left to be read from the files.
+base::Status ArchiveWriter::apply_to_index(flow::EpochId epoch) {
+  if (!indexer_) return {};
+  for (; !marks_.empty() && marks_.front().first <= epoch; marks_.pop_front()) {
+    RETURN_IF_ERROR(indexer_->apply(marks_.front().second));
+  }
+  const std::uint64_t unflushed = indexer_->unflushed_bytes();
+  const bool is_due = unflushed >= limits_.unindexed_bytes_max || (draining() && unflushed > 0);
+  return is_due ? indexer_->flush() : base::Status();
 }
 
 base::Status ArchiveWriter::remove_base() {

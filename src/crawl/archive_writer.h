@@ -4,11 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "archive/series_indexer.h"
+#include "archive/temporal_index.h"
 #include "archive/warc_file.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -23,6 +28,8 @@ struct ArchiveLimits {
   std::size_t findings_max = 1024;                       // appended and not yet told of
   std::uint64_t bytes_max = std::uint64_t{64} << 20U;    // of their records
   base::Duration wait_max = base::Duration::seconds(1);  // of the first of them
+  // Of records whose entries are in the index, but not on its disk: what a restart reads again.
+  std::uint64_t unindexed_bytes_max = std::uint64_t{256} << 20U;
 };
 
 // A blocking module; each instance writes a series of its own. It has no marked inputs, so epochs
@@ -34,10 +41,16 @@ struct ArchiveLimits {
 // count and stay. So that what comes behind them can be told apart before the first checkpoint,
 // their end is noted in the state folder, in "NAME.base", until that checkpoint is there.
 //
+// Entries go into the temporal index when the checkpoint of their epoch is there: so it never has
+// more than the files after a crash, and what it lacks is read from them at the start.
+//
 // A robots.txt ends the epoch at once, since all pages of its host wait for it.
 class ArchiveWriter final : public flow::Module {
  public:
-  explicit ArchiveWriter(const CrawlOptions& options, ArchiveLimits limits = {});
+  // `index` is its own while it lives, and shared because a graph's arguments are copied; null:
+  // none is kept. Only one instance can have one.
+  explicit ArchiveWriter(const CrawlOptions& options, ArchiveLimits limits = {},
+                         std::shared_ptr<archive::TemporalIndex> index = nullptr);
 
   flow::In<Finding> findings = in<&ArchiveWriter::on_finding>("findings");
   flow::Out<Candidate> candidates = out<Candidate>("candidates");
@@ -62,6 +75,8 @@ class ArchiveWriter final : public flow::Module {
   bool keeps_state() const { return !state_dir().empty(); }
   std::string base_path() const;
   base::Status remove_base();
+  base::Status open_index();
+  base::Status apply_to_index(flow::EpochId epoch);
   void ask_for_epoch();
   void tell(Finding&& finding);
 
@@ -73,6 +88,10 @@ class ArchiveWriter final : public flow::Module {
   bool is_restored_ = false;    // an epoch has ended in an earlier life
   bool is_base_gone_ = false;   // there is no file at base_path() any more
   std::unique_ptr<archive::WarcWriter> writer_;
+  const std::shared_ptr<archive::TemporalIndex> index_;
+  std::optional<archive::SeriesIndexer> indexer_;
+  // Ends of epochs whose checkpoint is not there yet.
+  std::deque<std::pair<flow::EpochId, archive::WarcPosition>> marks_;
 
   std::vector<Finding> held_;     // appended; their records are gone
   std::uint64_t held_bytes_ = 0;  // of those records

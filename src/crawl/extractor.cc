@@ -172,6 +172,7 @@ base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, F
   finding.report->last_modified =
       web::last_modified_of(read.head.fields, web::year_of(read.answer.fetched.times.started_utc));
   bool is_stored = true;
+  std::string language;
   std::optional<web::TextSketch> sketch;
   const bool is_changed = outcome == VisitOutcome::kChanged;
   // Of a page that was visited before this crawl, nobody has followed the links.
@@ -179,6 +180,7 @@ base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, F
   if (is_changed || (is_same && !read.prior()->is_archived())) {
     ASSIGN_OR_RETURN(web::Page page, this->read(read, url, finding.note));
     sketch = sketch_of(page, read.answer.fetched.times.started_utc);
+    language = main_language_of(page, url.host());
     is_stored = may_store(page.directives);
     finding.report->is_list = is_list(page);
     finding.candidates = offers_of_page(std::move(page), read, url, finding.note);
@@ -196,12 +198,20 @@ base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, F
         records_->of_failure(read.answer, "noarchive", "the page asks not to be kept", random());
     return {};
   }
-  ASSIGN_OR_RETURN(VisitRecords::Kept kept, records_->of_answer(read, outcome, random()));
+  if (is_changed) finding.report->counts = change_counts(read.prior(), sketch);
+  ReadAnswer told = read;
+  told.language = language;
+  told.counts = finding.report->counts;
+  ASSIGN_OR_RETURN(VisitRecords::Kept kept, records_->of_answer(told, outcome, random()));
   const StoredPayload own{.url = candidate.url,
                           .record = kept.records.first_id,
                           .date = read.answer.fetched.times.started_utc};
   finding.report->version = version_of(read, outcome, kept.original.value_or(own));
-  if (is_changed) note_change(read.prior(), sketch, *finding.report);
+  // A change that does not count is held against what it left as it was: many small ones together
+  // may count.
+  if (is_changed && finding.report->version) {
+    finding.report->version->sketch = finding.report->counts ? sketch : read.prior()->sketch;
+  }
   finding.records = std::move(kept.records);
   if (options_.finds_aliases()) {
     finding.host.sample = sample_of(candidate, *finding.report, read.answer.fetched);
@@ -217,14 +227,11 @@ OfferRules Extractor::offer_rules(const ReadAnswer& read) const {
   return rules;
 }
 
-// A change that does not count is held against what it left as it was: many small ones together may
-// count.
-void Extractor::note_change(const std::optional<PriorVersion>& prior,
-                            const std::optional<web::TextSketch>& sketch, Report& report) const {
+bool Extractor::change_counts(const std::optional<PriorVersion>& prior,
+                              const std::optional<web::TextSketch>& sketch) const {
   const bool is_comparable = prior && prior->sketch && sketch;
-  report.counts =
-      !is_comparable || web::change_counts(*prior->sketch, *sketch, options_.revisit.counts_from);
-  if (report.version) report.version->sketch = report.counts ? sketch : prior->sketch;
+  return !is_comparable ||
+         web::change_counts(*prior->sketch, *sketch, options_.revisit.counts_from);
 }
 
 std::vector<Candidate> Extractor::offers_of_page(web::Page&& page, const ReadAnswer& read,

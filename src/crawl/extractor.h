@@ -55,8 +55,8 @@ class Extractor final : public flow::Module {
                            Finding& finding);
   base::Status take_robots(const ReadAnswer& read, const web::Url& url, Finding& finding);
   base::Status take_page(const ReadAnswer& read, const web::Url& url, Finding& finding);
-  void note_change(const std::optional<PriorVersion>& prior,
-                   const std::optional<web::TextSketch>& sketch, Report& report) const;
+  bool change_counts(const std::optional<PriorVersion>& prior,
+                     const std::optional<web::TextSketch>& sketch) const;
   OfferRules offer_rules(const ReadAnswer& read) const;
   std::vector<Candidate> offers_of_page(web::Page&& page, const ReadAnswer& read,
                                         const web::Url& url, VisitNote& note);

@@ -103,7 +103,10 @@ base::Result<VisitRecords::Kept> VisitRecords::of_answer(const ReadAnswer& read,
   const fetch::Fetched& fetched = read.answer.fetched;
   const std::string ip_address = address_of(fetched);
   const bool is_h2 = fetched.protocol == fetch::HttpProtocol::kHttp2;
-  const archive::Exchange exchange{.visit = facts_of(read.answer, ip_address),
+  archive::VisitFacts facts = facts_of(read.answer, ip_address);
+  facts.language = read.language;
+  facts.counts = read.counts;
+  const archive::Exchange exchange{.visit = facts,
                                    .request_head = fetched.request_head,
                                    .head = read.head,
                                    .body = fetched.body,

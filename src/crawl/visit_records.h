@@ -21,8 +21,10 @@ inline constexpr std::size_t kValidatorBytesMax = 1024;
 // An answer with its head read.
 struct ReadAnswer {
   const Answer& answer;
-  const web::HttpHead& head;  // has a status
-  archive::Digest digest;     // of the body
+  const web::HttpHead& head;       // has a status
+  archive::Digest digest;          // of the body
+  std::string_view language = {};  // of what it says, where that was found out
+  bool counts = true;              // of a change: for the schedule
 
   const std::optional<PriorVersion>& prior() const { return answer.visit.page.prior; }
 };

@@ -1,0 +1,284 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/archive_door.h"
+#include "app/archive_index.h"
+#include "app/command.h"
+#include "app/figures.h"
+#include "app/found_warcs.h"
+#include "app/stop_signals.h"
+#include "app/values.h"
+#include "archive/importer.h"
+#include "base/console.h"
+#include "base/mutex.h"
+#include "base/progress.h"
+#include "env/clock.h"
+#include "env/posix_file_system.h"
+
+namespace meguri::app {
+namespace {
+
+using archive::Imported;
+using archive::ImportOutcome;
+using base::ErrorCode;
+using base::MutexLock;
+
+constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
+constexpr std::uint64_t kWorkersMax = 256;
+
+base::Result<std::string> absolute(const std::string& path) {
+  std::error_code error;
+  const auto canonical = std::filesystem::weakly_canonical(path, error);
+  if (error) return base::fail(ErrorCode::kIo, "{}: {}", path, error.message());
+  return canonical.string();
+}
+
+// What came of all files. Thread-safe.
+class ImportTally {
+ public:
+  explicit ImportTally(const std::vector<FoundWarc>& found) : files_(found.size()) {
+    for (const FoundWarc& file : found) bytes_ += file.bytes;
+  }
+
+  void add(std::uint64_t bytes, std::uint64_t entries) {
+    const MutexLock lock(mutex_);
+    bytes_done_ += bytes;
+    entries_ += entries;
+  }
+  void end(const Imported& imported) {
+    const MutexLock lock(mutex_);
+    ++outcomes_[imported.outcome];
+    ++files_done_;
+    const bool is_new =
+        imported.outcome == ImportOutcome::kAdded || imported.outcome == ImportOutcome::kReplaced;
+    if (is_new && imported.file.damages > 0) {
+      damaged_.emplace_back(imported.file.path, imported.file.damages);
+    }
+  }
+  void fail(const std::string& path, const base::Error& error) {
+    const MutexLock lock(mutex_);
+    ++files_done_;
+    failed_.emplace_back(path, error.message());
+  }
+
+  std::string progress() const {
+    const MutexLock lock(mutex_);
+    return fmt::format("importing: {} of {}, {} of {}, {}", grouped(files_done_),
+                       counted(files_, "file", "files"), bytes_text(bytes_done_),
+                       bytes_text(bytes_), counted(entries_, "entry", "entries"));
+  }
+  nlohmann::ordered_json to_json() const {
+    const MutexLock lock(mutex_);
+    nlohmann::ordered_json json = {{"files", files_},
+                                   {"added", count_of(ImportOutcome::kAdded)},
+                                   {"replaced", count_of(ImportOutcome::kReplaced)},
+                                   {"moved", count_of(ImportOutcome::kMoved)},
+                                   {"known", count_of(ImportOutcome::kKnown)},
+                                   {"failed", failed_.size()},
+                                   {"bytes", bytes_done_},
+                                   {"entries", entries_}};
+    json["damaged"] = nlohmann::ordered_json::array();
+    for (const auto& [path, places] : damaged_) {
+      json["damaged"].push_back({{"file", path}, {"places", places}});
+    }
+    json["errors"] = nlohmann::ordered_json::array();
+    for (const auto& [path, why] : failed_) {
+      json["errors"].push_back({{"file", path}, {"error", why}});
+    }
+    return json;
+  }
+  void print(Output& out) const {
+    const MutexLock lock(mutex_);
+    for (const auto& [path, why] : failed_) out.print("{}: {}\n", printable(path), printable(why));
+    for (const auto& [path, places] : damaged_) {
+      out.print("{}: damaged in {}; the rest was read ('meguri warc check' says where)\n",
+                printable(path), counted(places, "place", "places"));
+    }
+    const std::uint64_t is_new =
+        count_of(ImportOutcome::kAdded) + count_of(ImportOutcome::kReplaced);
+    out.print("{} imported, {} known already, {} that could not be read; {}\n",
+              counted(is_new, "file", "files"),
+              grouped(count_of(ImportOutcome::kKnown) + count_of(ImportOutcome::kMoved)),
+              grouped(failed_.size()), counted(entries_, "new entry", "new entries"));
+  }
+  std::size_t failed() const {
+    const MutexLock lock(mutex_);
+    return failed_.size();
+  }
+
+ private:
+  std::uint64_t count_of(ImportOutcome outcome) const REQUIRES(mutex_) {
+    const auto found = outcomes_.find(outcome);
+    return found == outcomes_.end() ? 0 : found->second;
+  }
+
+  const std::size_t files_;
+  std::uint64_t bytes_ = 0;  // of all files
+  mutable base::Mutex mutex_;
+  std::uint64_t bytes_done_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t entries_ GUARDED_BY(mutex_) = 0;
+  std::size_t files_done_ GUARDED_BY(mutex_) = 0;
+  std::map<ImportOutcome, std::uint64_t> outcomes_ GUARDED_BY(mutex_);
+  std::vector<std::pair<std::string, std::uint64_t>> damaged_ GUARDED_BY(mutex_);
+  std::vector<std::pair<std::string, std::string>> failed_ GUARDED_BY(mutex_);
+};
+
+class ImportCommand final : public Command {
+ public:
+  void declare(Options options) override {
+    options.argument("DIR", archive_, "The archive; it is made if there is none");
+    options.arguments("FILE", paths_,
+                      "WARC or ARC files of anybody's, plain, gzip or zstd, or folders of them");
+    options.flag("--copy", copies_,
+                 "Copy the files into the archive; without, they are read where they are");
+    options.flag("--remove", removes_, "Take files out again that were imported");
+    options.option("--workers", "N", workers_, "Threads; as many as there are cores if not said");
+    options.flag("--json", json_, "Print one JSON object");
+    options.flag("--quiet", quiet_, "Say nothing while it works");
+  }
+
+  base::Status run(Output& out) override;
+
+ private:
+  base::Status remove(archive::Importer& importer, archive::TemporalIndex& index, Output& out);
+  base::Status import(archive::Importer& importer, const std::vector<FoundWarc>& found,
+                      std::size_t workers, ImportTally& tally);
+  base::Result<std::size_t> workers() const;
+
+  std::string archive_;
+  std::vector<std::string> paths_;
+  std::string workers_;
+  bool copies_ = false;
+  bool removes_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+base::Result<std::size_t> ImportCommand::workers() const {
+  if (workers_.empty()) return std::max(1U, std::thread::hardware_concurrency());
+  ASSIGN_OR_RETURN(const std::uint64_t count, parse_count("--workers", workers_));
+  if (count == 0 || count > kWorkersMax) {
+    return base::fail(ErrorCode::kInvalid, "--workers must be from 1 to {}", kWorkersMax);
+  }
+  return count;
+}
+
+base::Status ImportCommand::run(Output& out) {
+  env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(const std::size_t threads, workers());
+  std::vector<FoundWarc> found;
+  if (!removes_) {
+    ASSIGN_OR_RETURN(found, find_warcs(files, paths_));
+  }
+  RETURN_IF_ERROR(files.make_dirs(archive_));
+  ASSIGN_OR_RETURN(const std::string archive, absolute(archive_));
+  ASSIGN_OR_RETURN(const auto lock, lock_archive(files, archive));
+  RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
+  ASSIGN_OR_RETURN(const auto index, open_index_for_writing(archive));
+  archive::Importer importer(*index, files, archive);
+  if (removes_) return remove(importer, *index, out);
+  for (FoundWarc& file : found) {
+    ASSIGN_OR_RETURN(file.path, absolute(file.path));
+  }
+  ImportTally tally(found);
+  const auto status = import(importer, found, std::min(threads, found.size()), tally);
+  RETURN_IF_ERROR(index->flush());
+  RETURN_IF_ERROR(status);
+  if (json_) {
+    out.print("{}\n", tally.to_json().dump(-1, ' ', false,
+                                           nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    tally.print(out);
+  }
+  if (tally.failed() == 0) return {};
+  return base::fail(ErrorCode::kCorrupt, "{} of {} could not be imported", tally.failed(),
+                    counted(found.size(), "file", "files"));
+}
+
+base::Status ImportCommand::import(archive::Importer& importer, const std::vector<FoundWarc>& found,
+                                   std::size_t workers, ImportTally& tally) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> ended = 0;
+  std::atomic<bool> is_stopped = false;
+  const StopSignals signals;
+  base::Mutex mutex;
+  std::optional<base::Error> failure;  // of our own disk; ends everything
+  const auto work = [&] {
+    for (std::size_t i = next++; i < found.size() && !is_stopped; i = next++) {
+      const auto progress = [&](std::uint64_t bytes, std::uint64_t entries) -> base::Status {
+        tally.add(bytes, entries);
+        if (is_stopped) return base::fail(ErrorCode::kStopped, "stopped");
+        return {};
+      };
+      const auto imported = importer.import(found[i].path, copies_, progress);
+      if (imported) {
+        tally.end(*imported);
+        continue;
+      }
+      const ErrorCode code = imported.error().code();
+      if (code == ErrorCode::kStopped) break;
+      if (code == ErrorCode::kNoSpace) {
+        const MutexLock lock(mutex);
+        failure = imported.error();
+        is_stopped = true;
+        break;
+      }
+      // A file that a folder has by chance is no failure; one that was named is.
+      if (code == ErrorCode::kInvalid && !found[i].is_named) continue;
+      tally.fail(found[i].path, imported.error());
+    }
+    ++ended;
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < workers; ++i) threads.emplace_back(work);
+  const env::RealClock clock;
+  base::Progress shown(base::Console::standard_error());
+  bool is_signalled = false;
+  while (ended < workers) {
+    if (signals.wait(kLookEvery)) {
+      is_signalled = true;
+      is_stopped = true;
+    }
+    if (!quiet_) shown.update(clock.ticks(), tally.progress());
+  }
+  for (std::thread& thread : threads) thread.join();
+  shown.finish();
+  if (failure) return std::unexpected(*failure);
+  if (is_signalled) {
+    return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
+  }
+  return {};
+}
+
+base::Status ImportCommand::remove(archive::Importer& importer, archive::TemporalIndex& index,
+                                   Output& out) {
+  for (const std::string& path : paths_) {
+    ASSIGN_OR_RETURN(const std::string file, absolute(path));
+    RETURN_IF_ERROR(importer.remove(file));
+  }
+  RETURN_IF_ERROR(index.flush());
+  if (json_) {
+    out.print("{}\n", nlohmann::ordered_json{{"removed", paths_.size()}}.dump());
+  } else {
+    out.print("{} taken out of the index\n", counted(paths_.size(), "file", "files"));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_import_command() { return std::make_unique<ImportCommand>(); }
+
+}  // namespace meguri::app

@@ -1,0 +1,60 @@
+#include "archive/file_indexer.h"
+
+#include <optional>
+#include <utility>
+
+#include "archive/warc_reader.h"
+
+namespace meguri::archive {
+
+namespace {
+
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+
+}  // namespace
+
+base::Status FileIndexer::index(const env::ReadableFile& bytes, std::uint64_t end, IndexFile& file,
+                                const Apply& apply) {
+  const bool is_begun = file.indexed_to > 0;
+  IndexBatch batch;
+  const auto hand_on = [&](std::uint64_t indexed_to) -> base::Status {
+    file.indexed_to = indexed_to;
+    batch.set(file);
+    RETURN_IF_ERROR(apply(batch));
+    batch.clear();
+    return {};
+  };
+  WarcReader reader(bytes, file.indexed_to);
+  std::optional<std::uint64_t> member;  // of the last record
+  std::uint32_t index = 0;              // of it in there
+  bool has_record = false;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool is_there, reader.next());
+    if (!is_there) {
+      if (!reader.record().faults.is_whole()) ++file.damages;
+      break;
+    }
+    const std::uint64_t offset = reader.record().offset;
+    if (offset >= end) break;
+    index = member == offset ? index + 1 : 0;
+    member = offset;
+    has_record = true;
+    // Only where a member begins can reading be begun again.
+    if (index == 0 && batch.bytes() >= kBatchBytes) RETURN_IF_ERROR(hand_on(offset));
+    ASSIGN_OR_RETURN(auto entry, entries_.read(reader));
+    RETURN_IF_ERROR(reader.finish());
+    if (!reader.record().faults.is_whole()) ++file.damages;
+    if (!entry) continue;
+    entry->place.file = file.number;
+    entry->place.index = index;
+    entry->place.length = reader.record().length;
+    batch.add(*entry);
+    ++file.entries;
+  }
+  if (!has_record && !is_begun && end > 0) {
+    return base::fail(base::ErrorCode::kInvalid, "there is no WARC record in it");
+  }
+  return hand_on(end);
+}
+
+}  // namespace meguri::archive

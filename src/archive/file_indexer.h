@@ -1,0 +1,33 @@
+// FileIndexer: makes the entries of a file's records.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "archive/index_file.h"
+#include "archive/record_entry.h"
+#include "archive/temporal_index.h"
+#include "base/result.h"
+#include "env/file_system.h"
+
+namespace meguri::archive {
+
+// Thread-compatible: one for each thread.
+class FileIndexer {
+ public:
+  // Takes a batch, which holds the file's row as it stands with it; it is cleared afterwards. An
+  // error ends the reading.
+  using Apply = std::function<base::Status(IndexBatch& batch)>;
+
+  // Reads the records that begin from `file.indexed_to` on and before `end`, hands on their entries
+  // in batches, and brings `file` up to date. What was handed on counts: begun again after a crash
+  // with the row of the last batch that was durable, the index ends the same.
+  // kInvalid: this is no WARC file. Any other error is the disk's, or that of `apply`.
+  base::Status index(const env::ReadableFile& bytes, std::uint64_t end, IndexFile& file,
+                     const Apply& apply);
+
+ private:
+  EntryReader entries_;
+};
+
+}  // namespace meguri::archive

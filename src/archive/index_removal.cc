@@ -1,0 +1,58 @@
+#include "archive/index_removal.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace meguri::archive {
+
+namespace {
+
+constexpr std::size_t kBatchEntries = 10'000;
+
+}  // namespace
+
+base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
+    TemporalIndex& index, std::string_view front,
+    const std::function<bool(const EntryView& entry)>& is_meant) {
+  std::map<std::uint32_t, std::uint64_t> removed;
+  std::map<std::uint32_t, std::uint64_t> waiting;  // in the batch
+  IndexBatch batch;
+  std::size_t count = 0;
+  const auto write = [&]() -> base::Status {
+    for (const auto& [number, entries] : waiting) {
+      const IndexFile* known = index.file(number);
+      if (known == nullptr) continue;
+      IndexFile file = *known;
+      file.entries -= std::min(file.entries, entries);
+      batch.set(file);
+    }
+    RETURN_IF_ERROR(index.write(batch));
+    batch.clear();
+    waiting.clear();
+    count = 0;
+    return {};
+  };
+  const auto cursor = index.cursor();  // sees the index as it was
+  for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
+    const auto entry = EntryView::parse(cursor->key(), cursor->value());
+    if (!entry || !is_meant(*entry)) continue;
+    batch.remove(cursor->key());
+    ++waiting[entry->place().file];
+    ++removed[entry->place().file];
+    if (++count >= kBatchEntries) RETURN_IF_ERROR(write());
+  }
+  RETURN_IF_ERROR(cursor->status());
+  RETURN_IF_ERROR(write());
+  return removed;
+}
+
+base::Status remove_file(TemporalIndex& index, std::uint32_t number) {
+  RETURN_IF_ERROR(
+      remove_entries(index, std::string_view(&kEntryKeyPrefix, 1),
+                     [number](const EntryView& entry) { return entry.place().file == number; }));
+  IndexBatch batch;
+  batch.remove_file(number);
+  return index.write(batch);
+}
+
+}  // namespace meguri::archive
