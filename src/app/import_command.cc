@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,13 +15,9 @@
 #include "app/command.h"
 #include "app/figures.h"
 #include "app/found_warcs.h"
-#include "app/stop_signals.h"
-#include "app/values.h"
+#include "app/parallel_work.h"
 #include "archive/importer.h"
-#include "base/console.h"
 #include "base/mutex.h"
-#include "base/progress.h"
-#include "env/clock.h"
 #include "env/posix_file_system.h"
 
 namespace meguri::app {
@@ -34,9 +27,6 @@ using archive::Imported;
 using archive::ImportOutcome;
 using base::ErrorCode;
 using base::MutexLock;
-
-constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
-constexpr std::uint64_t kWorkersMax = 256;
 
 base::Result<std::string> absolute(const std::string& path) {
   std::error_code error;
@@ -155,7 +145,6 @@ class ImportCommand final : public Command {
   base::Status remove(archive::Importer& importer, archive::TemporalIndex& index, Output& out);
   base::Status import(archive::Importer& importer, const std::vector<FoundWarc>& found,
                       std::size_t workers, ImportTally& tally);
-  base::Result<std::size_t> workers() const;
 
   std::string archive_;
   std::vector<std::string> paths_;
@@ -166,18 +155,9 @@ class ImportCommand final : public Command {
   bool quiet_ = false;
 };
 
-base::Result<std::size_t> ImportCommand::workers() const {
-  if (workers_.empty()) return std::max(1U, std::thread::hardware_concurrency());
-  ASSIGN_OR_RETURN(const std::uint64_t count, parse_count("--workers", workers_));
-  if (count == 0 || count > kWorkersMax) {
-    return base::fail(ErrorCode::kInvalid, "--workers must be from 1 to {}", kWorkersMax);
-  }
-  return count;
-}
-
 base::Status ImportCommand::run(Output& out) {
   env::PosixFileSystem files;
-  ASSIGN_OR_RETURN(const std::size_t threads, workers());
+  ASSIGN_OR_RETURN(const std::size_t workers, parse_workers(workers_));
   std::vector<FoundWarc> found;
   if (!removes_) {
     ASSIGN_OR_RETURN(found, find_warcs(files, paths_));
@@ -193,8 +173,11 @@ base::Status ImportCommand::run(Output& out) {
     ASSIGN_OR_RETURN(file.path, absolute(file.path));
   }
   ImportTally tally(found);
-  const auto status = import(importer, found, std::min(threads, found.size()), tally);
+  const auto status = import(importer, found, workers, tally);
   RETURN_IF_ERROR(index->flush());
+  if (!status && status.error().code() == ErrorCode::kStopped) {
+    return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
+  }
   RETURN_IF_ERROR(status);
   if (json_) {
     out.print("{}\n", tally.to_json().dump(-1, ' ', false,
@@ -209,57 +192,31 @@ base::Status ImportCommand::run(Output& out) {
 
 base::Status ImportCommand::import(archive::Importer& importer, const std::vector<FoundWarc>& found,
                                    std::size_t workers, ImportTally& tally) {
-  std::atomic<std::size_t> next = 0;
-  std::atomic<std::size_t> ended = 0;
-  std::atomic<bool> is_stopped = false;
-  const StopSignals signals;
-  base::Mutex mutex;
-  std::optional<base::Error> failure;  // of our own disk; ends everything
-  const auto work = [&] {
-    for (std::size_t i = next++; i < found.size() && !is_stopped; i = next++) {
-      const auto progress = [&](std::uint64_t bytes, std::uint64_t entries) -> base::Status {
-        tally.add(bytes, entries);
-        if (is_stopped) return base::fail(ErrorCode::kStopped, "stopped");
-        return {};
-      };
-      const auto imported = importer.import(found[i].path, copies_, progress);
-      if (imported) {
-        tally.end(*imported);
-        continue;
-      }
-      const ErrorCode code = imported.error().code();
-      if (code == ErrorCode::kStopped) break;
-      if (code == ErrorCode::kNoSpace) {
-        const MutexLock lock(mutex);
-        failure = imported.error();
-        is_stopped = true;
-        break;
-      }
-      // A file that a folder has by chance is no failure; one that was named is.
-      if (code == ErrorCode::kInvalid && !found[i].is_named) continue;
+  const auto work = [&](std::size_t i, const std::atomic<bool>& is_stopped) -> base::Status {
+    const auto progress = [&](std::uint64_t bytes, std::uint64_t entries) -> base::Status {
+      tally.add(bytes, entries);
+      if (is_stopped) return base::fail(ErrorCode::kStopped, "stopped");
+      return {};
+    };
+    const auto imported = importer.import(found[i].path, copies_, progress);
+    if (imported) {
+      tally.end(*imported);
+      return {};
+    }
+    // Of our own disk; it ends everything.
+    const ErrorCode code = imported.error().code();
+    if (code == ErrorCode::kStopped || code == ErrorCode::kNoSpace) {
+      return std::unexpected(imported.error());
+    }
+    // A file that a folder has by chance is no failure; one that was named is.
+    if (code != ErrorCode::kInvalid || found[i].is_named) {
       tally.fail(found[i].path, imported.error());
     }
-    ++ended;
+    return {};
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < workers; ++i) threads.emplace_back(work);
-  const env::RealClock clock;
-  base::Progress shown(base::Console::standard_error());
-  bool is_signalled = false;
-  while (ended < workers) {
-    if (signals.wait(kLookEvery)) {
-      is_signalled = true;
-      is_stopped = true;
-    }
-    if (!quiet_) shown.update(clock.ticks(), tally.progress());
-  }
-  for (std::thread& thread : threads) thread.join();
-  shown.finish();
-  if (failure) return std::unexpected(*failure);
-  if (is_signalled) {
-    return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
-  }
-  return {};
+  return do_in_parallel({.count = found.size(), .workers = workers, .work = work, .progress = [&] {
+                           return quiet_ ? std::string() : tally.progress();
+                         }});
 }
 
 base::Status ImportCommand::remove(archive::Importer& importer, archive::TemporalIndex& index,
