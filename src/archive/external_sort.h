@@ -37,7 +37,9 @@ class ExternalSort {
 
   // `dir` is a folder on a disk with room for all values. The file system outlives this.
   ExternalSort(env::FileSystem& fs, std::string dir, std::size_t bytes_max = kBytesMax)
-      : fs_(fs), dir_(std::move(dir)), values_max_(std::max<std::size_t>(bytes_max / sizeof(T), 1)) {}
+      : fs_(fs),
+        dir_(std::move(dir)),
+        values_max_(std::max<std::size_t>(bytes_max / sizeof(T), 1)) {}
 
   // Thread-safe. Costs a lock, so that many should come at once. After an error nothing is of use.
   base::Status add(std::span<const T> values) EXCLUDES(mutex_);
@@ -87,7 +89,8 @@ base::Status ExternalSort<T>::add(std::span<const T> values) {
   size_ += values.size();
   while (!values.empty()) {
     const std::size_t some = std::min(values.size(), values_max_ - values_.size());
-    values_.insert(values_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(some));
+    values_.insert(values_.end(), values.begin(),
+                   values.begin() + static_cast<std::ptrdiff_t>(some));
     values = values.subspan(some);
     if (values_.size() == values_max_) RETURN_IF_ERROR(spill());
   }
