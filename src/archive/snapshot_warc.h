@@ -48,11 +48,11 @@ struct SnapshotWarcEvents {
 };
 
 struct SnapshotWarcOptions {
-  std::string archive;   // the folder that paths of files are in
-  std::string scratch;   // a folder for temporary files, on a disk with room
-  std::string name;      // of the file that is written
-  WarcinfoFields info;   // who made it, and of what
-  base::Instant date;    // when
+  std::string archive;       // the folder that paths of files are in
+  std::string scratch;       // a folder for temporary files, on a disk with room
+  std::string name;          // of the file that is written
+  WarcinfoFields info;       // who made it, and of what
+  base::Instant date;        // when
   bool reads_pages = false;  // whether WrittenRecord tells of pages
   std::size_t sort_bytes_max = ExternalSort<int>::kBytesMax;
 };
@@ -91,6 +91,7 @@ class SnapshotWarc {
 
  private:
   struct Lists;
+  class Writing;
 
   env::FileSystem& fs_;
   const std::map<std::uint32_t, IndexFile>& files_;
