@@ -230,7 +230,11 @@ std::string page_key_of(std::string_view url) {
 }
 
 std::string page_key_of(std::string_view url, Instant date) {
-  std::string key = page_key_of(url);
+  return date_key_of(page_key_of(url), date);
+}
+
+std::string date_key_of(std::string_view page, Instant date) {
+  std::string key(page);
   base::put_sorted(key, newest_first(date));
   return key;
 }

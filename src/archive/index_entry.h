@@ -78,6 +78,9 @@ std::string page_key_of(std::string_view url);
 // Likewise with the date: seeking to it finds the newest entry of that date or before.
 std::string page_key_of(std::string_view url, base::Instant date);
 
+// Likewise of the front itself, as EntryView::page() has it.
+std::string date_key_of(std::string_view page, base::Instant date);
+
 // An entry where it stands, read without copying. The views die with the bytes they are of.
 class EntryView {
  public:

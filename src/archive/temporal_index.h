@@ -59,6 +59,10 @@ class TemporalIndex {
 
   // Over all keys; entries are those from kEntryKeyPrefix on (index_entry.h).
   std::unique_ptr<env::StoreCursor> cursor() const { return store_->cursor(); }
+  // On disk, between two keys; nearly.
+  std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const {
+    return store_->approximate_bytes(begin, end);
+  }
   // All entries of one exact URL, newest first.
   base::Result<std::vector<IndexEntry>> entries_of(std::string_view url) const;
 

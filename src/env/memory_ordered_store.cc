@@ -59,6 +59,18 @@ class MemoryStoreCursor final : public StoreCursor {
   const base::Status status_;
 };
 
+namespace {
+
+std::uint64_t bytes_between(StoreCursor& cursor, std::string_view begin, std::string_view end) {
+  std::uint64_t bytes = 0;
+  for (cursor.seek(begin); cursor.valid() && cursor.key() < end; cursor.next()) {
+    bytes += cursor.key().size() + cursor.value().size();
+  }
+  return bytes;
+}
+
+}  // namespace
+
 // The store of one life of a process.
 class MemoryOrderedStore final : public OrderedStore {
  public:
@@ -73,6 +85,9 @@ class MemoryOrderedStore final : public OrderedStore {
   }
   std::unique_ptr<StoreCursor> cursor() const override { return disk_.cursor(life_); }
   base::Status flush() override { return disk_.flush(life_); }
+  std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const override {
+    return bytes_between(*cursor(), begin, end);
+  }
 
  private:
   MemoryStoreDisk& disk_;
@@ -98,6 +113,9 @@ class MemoryReadOnlyStore final : public OrderedStore {
   }
   base::Status flush() override {
     return fail(ErrorCode::kDenied, "the store is open for reading only");
+  }
+  std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const override {
+    return bytes_between(*cursor(), begin, end);
   }
 
  private:

@@ -2,6 +2,7 @@
 // memory is its twin for tests and simulation.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,9 @@ class OrderedStore {
   virtual base::Result<std::optional<std::string>> get(std::string_view key) const = 0;
   virtual std::unique_ptr<StoreCursor> cursor() const = 0;
   virtual base::Status flush() = 0;
+  // What the keys from `begin` up to `end` and their values take on disk, nearly; for dividing
+  // work.
+  virtual std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const = 0;
 };
 
 // Opens or creates the RocksDB store in folder `path`.

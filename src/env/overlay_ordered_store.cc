@@ -147,6 +147,9 @@ class OverlayStore final : public OrderedStore {
     return std::make_unique<OverlayCursor>(below_->cursor(), changes_);
   }
   base::Status flush() override { return {}; }
+  std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const override {
+    return below_->approximate_bytes(begin, end);
+  }
 
  private:
   const std::unique_ptr<OrderedStore> below_;

@@ -200,6 +200,16 @@ class RocksDbStore final : public OrderedStore {
     return {};
   }
 
+  std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const override {
+    rocksdb::SizeApproximationOptions options;
+    options.include_memtables = true;
+    const rocksdb::Range range(slice(begin), slice(end));
+    std::uint64_t bytes = 0;
+    const rocksdb::Status status =
+        db_->GetApproximateSizes(options, db_->DefaultColumnFamily(), &range, 1, &bytes);
+    return status.ok() ? bytes : 0;
+  }
+
  private:
   base::Status check_writable() const {
     if (!read_only_) return {};
