@@ -66,7 +66,8 @@ TEST(KeyRange, LeavesOnePageWhole) {
   }
   ASSERT_TRUE(index->write(batch));
   int filled = 0;
-  for (const KeyRange& range : split(*index, {range_of_entries()}, 1).value()) {
+  const auto ranges = split(*index, {range_of_entries()}, 1).value();
+  for (const KeyRange& range : ranges) {
     if (index->approximate_bytes(range.begin, range.end) > 0) ++filled;
   }
   EXPECT_EQ(filled, 1);
