@@ -51,7 +51,7 @@ class Splitter {
       out.push_back(range);
       return {};
     }
-    ASSIGN_OR_RETURN(const std::string middle, middle_page(range));
+    ASSIGN_OR_RETURN(const std::string middle, middle_surt(range));
     if (middle.empty()) {
       out.push_back(range);
       return {};
@@ -61,9 +61,9 @@ class Splitter {
   }
 
  private:
-  // Where a page begins that has about as much before it as behind it; empty: there is none but the
+  // Where a SURT begins that has about as much before it as behind it; empty: there is none but the
   // first.
-  base::Result<std::string> middle_page(const KeyRange& range) {
+  base::Result<std::string> middle_surt(const KeyRange& range) {
     std::string low = range.begin;
     std::string high = range.end;
     const std::uint64_t all = index_.approximate_bytes(range.begin, range.end);
@@ -82,8 +82,9 @@ class Splitter {
     }
     const auto entry = EntryView::parse(cursor_->key(), cursor_->value());
     if (!entry) return std::string();
-    std::string page(entry->page());
-    return page > range.begin && page < range.end ? page : std::string();
+    std::string surt;
+    surt.append(1, kEntryKeyPrefix).append(entry->surt()).append(1, '\0');
+    return surt > range.begin && surt < range.end ? surt : std::string();
   }
 
   const TemporalIndex& index_;
