@@ -10,8 +10,9 @@ namespace meguri::archive {
 
 namespace {
 
-constexpr std::size_t kMiddleBytes = 24;  // behind what both ends share; further ones decide nothing
-constexpr int kHalvings = 64;             // of a range that does not become smaller
+constexpr std::size_t kMiddleBytes =
+    24;                        // behind what both ends share; further ones decide nothing
+constexpr int kHalvings = 64;  // of a range that does not become smaller
 
 // A key between two others, half way as bytes are counted; `begin` where there is none.
 std::string middle_of(std::string_view begin, std::string_view end) {
