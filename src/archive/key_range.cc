@@ -52,7 +52,7 @@ class Splitter {
       out.push_back(range);
       return {};
     }
-    ASSIGN_OR_RETURN(const std::string middle, middle_page(range));
+    ASSIGN_OR_RETURN(const std::string middle, middle_surt(range));
     if (middle.empty()) {
       out.push_back(range);
       return {};
@@ -62,15 +62,15 @@ class Splitter {
   }
 
  private:
-  // Where a page begins that has about as much before it as behind it; empty: there is none but the
+  // Where a SURT begins that has about as much before it as behind it; empty: there is none but the
   // first.
-  base::Result<std::string> middle_page(const KeyRange& range) {
-    ASSIGN_OR_RETURN(std::string page, page_from(middle_key(range)));
-    // The first page may have more than half of all.
-    if (!page.empty() && page <= range.begin) {
-      ASSIGN_OR_RETURN(page, page_from(range_of_front(page).end));
+  base::Result<std::string> middle_surt(const KeyRange& range) {
+    ASSIGN_OR_RETURN(std::string surt, surt_from(middle_key(range)));
+    // The first may have more than half of all.
+    if (!surt.empty() && surt <= range.begin) {
+      ASSIGN_OR_RETURN(surt, surt_from(range_of_front(surt).end));
     }
-    return page < range.end ? page : std::string();
+    return surt < range.end ? surt : std::string();
   }
 
   std::string middle_key(const KeyRange& range) const {
@@ -90,15 +90,18 @@ class Splitter {
     return low;
   }
 
-  // The page of the first entry from a key on; empty: there is none.
-  base::Result<std::string> page_from(const std::string& key) {
+  // The SURT of the first entry from a key on, as keys begin with it; empty: there is none.
+  base::Result<std::string> surt_from(const std::string& key) {
     cursor_->seek(key);
     if (!cursor_->valid()) {
       RETURN_IF_ERROR(cursor_->status());
       return std::string();
     }
     const auto entry = EntryView::parse(cursor_->key(), cursor_->value());
-    return entry ? std::string(entry->page()) : std::string();
+    if (!entry) return std::string();
+    std::string surt;
+    surt.append(1, kEntryKeyPrefix).append(entry->surt()).append(1, '\0');
+    return surt;
   }
 
   const TemporalIndex& index_;

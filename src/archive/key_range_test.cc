@@ -49,7 +49,8 @@ TEST(KeyRange, IsCutBetweenPagesIntoEvenParts) {
     // No page is on both sides of a cut.
     const auto cursor = index->cursor();
     cursor->seek(ranges[i].begin);
-    EXPECT_EQ(EntryView::parse(cursor->key(), cursor->value())->page(), ranges[i].begin);
+    const auto entry = EntryView::parse(cursor->key(), cursor->value());
+    EXPECT_TRUE(entry->page().starts_with(ranges[i].begin));
   }
   EXPECT_EQ(sum, bytes);
 }

@@ -21,7 +21,8 @@ PYTHON = os.path.join(PEERS, "python/bin/python")
 # pywb has an environment of its own, since it wants old versions of many packages.
 PYWB_PYTHON = os.path.join(PEERS, "pywb/bin/python")
 WARCIO_JS = os.path.join(PEERS, "npm/node_modules/.bin/warcio")
-VERSIONS = {"warcio": "1.8.1", "fastwarc": "1.1.0", "npm": "2.4.11", "pywb": "2.10.0"}
+VERSIONS = {"warcio": "1.8.1", "fastwarc": "1.1.0", "cdxj-indexer": "1.5.0", "npm": "2.4.11",
+            "pywb": "2.10.0"}
 # Those of its dependencies that it talks to the archive and the browser with.
 PYWB_DEPENDENCIES = ["warcio==1.8.1", "gevent==26.9.0", "Werkzeug==3.1.7", "surt==0.3.1"]
 INSTALL_SECONDS_MAX = 120
