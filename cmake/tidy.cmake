@@ -8,6 +8,7 @@ if(PYTHON3)
   meguri_python_test(simulate src/app/simulate_test.py)
   meguri_python_test(links src/web/links_test.py)
   meguri_python_test(warc_peers src/archive/warc_peers_test.py)
+  meguri_python_test(snapshot_peers src/archive/snapshot_peers_test.py)
   meguri_python_test(wacz src/app/wacz_test.py)
 endif()
 

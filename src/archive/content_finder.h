@@ -68,8 +68,8 @@ class ContentFinder {
   };
 
   const Found* known(const EntryView& entry) const;
-  base::Result<bool> look_back(const EntryView& entry, env::StoreCursor& cursor,
-                               std::size_t& moved, HeldEntry& content);
+  base::Result<bool> look_back(const EntryView& entry, env::StoreCursor& cursor, std::size_t& moved,
+                               HeldEntry& content);
   base::Status look_in_page(const EntryOriginal& original, const EntryView& entry,
                             HeldEntry& content);
 

@@ -70,7 +70,8 @@ base::Status EntryFilter::add_language(std::string_view text) {
 base::Status EntryFilter::add_digest(std::string_view text) {
   if (text.empty()) return base::fail(ErrorCode::kInvalid, "a digest is a text such as sha1:…");
   const bool is_labelled = text.find(':') != std::string_view::npos;
-  digests_.push_back(entry_digest_of(is_labelled ? std::string(text) : "sha1:" + std::string(text)));
+  digests_.push_back(
+      entry_digest_of(is_labelled ? std::string(text) : "sha1:" + std::string(text)));
   return {};
 }
 

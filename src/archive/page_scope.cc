@@ -60,7 +60,8 @@ base::Status PageScope::add_domain(std::string_view domain) {
 
 base::Status PageScope::add_prefix(std::string_view prefix) {
   const bool is_exact = has_scheme(prefix);
-  const auto url = web::Url::parse(is_exact ? std::string(prefix) : "http://" + std::string(prefix));
+  const auto url =
+      web::Url::parse(is_exact ? std::string(prefix) : "http://" + std::string(prefix));
   if (!url || !url->has_host() || url->host().empty()) {
     return base::fail(ErrorCode::kInvalid, "{} is no beginning of a URL, such as {}",
                       base::quoted(prefix), "https://example.com/docs/");

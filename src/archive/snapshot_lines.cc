@@ -226,4 +226,34 @@ void append_raw_cdxj_line(const SnapshotItem& item, const CdxjFileNames& files, 
   out += "}\n";
 }
 
+void CdxjLines::add(const SnapshotItem& item, std::string& out) {
+  const std::string_view surt = item.entry.surt();
+  if (surt != surt_) {
+    finish(out);
+    surt_ = surt;
+  }
+  starts_.push_back(held_.size());
+  if (is_raw_) {
+    append_raw_cdxj_line(item, files_, held_);
+  } else {
+    append_cdxj_line(item, files_, held_);
+  }
+}
+
+void CdxjLines::finish(std::string& out) {
+  if (starts_.size() <= 1) {
+    out += held_;
+  } else {
+    sorted_.clear();
+    for (std::size_t i = 0; i < starts_.size(); ++i) {
+      const std::size_t end = i + 1 < starts_.size() ? starts_[i + 1] : held_.size();
+      sorted_.push_back(std::string_view(held_).substr(starts_[i], end - starts_[i]));
+    }
+    std::ranges::sort(sorted_);
+    for (const std::string_view line : sorted_) out += line;
+  }
+  held_.clear();
+  starts_.clear();
+}
+
 }  // namespace meguri::archive

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -37,5 +38,28 @@ void append_cdxj_line(const SnapshotItem& item, const CdxjFileNames& files, std:
 
 // Appends the line that cdxj-indexer makes of the visit's own record.
 void append_raw_cdxj_line(const SnapshotItem& item, const CdxjFileNames& files, std::string& out);
+
+// Brings the CDXJ lines of items, which come in the order of their keys, into the order of their
+// bytes, in which replay tools search them: pages that share a SURT are told apart by their URLs
+// there, and the newest comes first. Holds the lines of one SURT. The lines of ranges that are cut
+// between SURTs are sorted one behind the other.
+// Thread-compatible. Borrows the names.
+class CdxjLines {
+ public:
+  CdxjLines(const CdxjFileNames& files, bool is_raw) : files_(files), is_raw_(is_raw) {}
+
+  // Appends what comes before the item.
+  void add(const SnapshotItem& item, std::string& out);
+  // The items of a range are over: appends what is left.
+  void finish(std::string& out);
+
+ private:
+  const CdxjFileNames& files_;
+  const bool is_raw_;
+  std::string surt_;                 // of the lines that are held
+  std::string held_;                 // in the order they came
+  std::vector<std::size_t> starts_;  // of the lines in there
+  std::vector<std::string_view> sorted_;
+};
 
 }  // namespace meguri::archive

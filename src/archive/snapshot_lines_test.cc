@@ -1,13 +1,17 @@
 #include "archive/snapshot_lines.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "archive/index_entry.h"
 #include "env/random.h"
@@ -195,6 +199,38 @@ TEST(SnapshotLines, AnyBytesAreEscaped) {
       ASSERT_EQ(object.at("url").get<std::string>(), entry.url);
     }
     ASSERT_EQ(object.at("offset"), "512");
+  }
+}
+
+// Whatever pages share a SURT, and whenever they were visited.
+TEST(SnapshotLines, LinesAreSortedByTheirBytes) {
+  env::Random random(21);
+  std::map<std::string, std::string> index;
+  for (int i = 0; i < 500; ++i) {
+    IndexEntry entry = visit();
+    entry.url = fmt::format("http{}://{}h/{}", random.below(2) == 0 ? "s" : "",
+                            random.below(2) == 0 ? "www." : "", random.below(20));
+    entry.date =
+        entry.date + base::Duration::seconds(static_cast<std::int64_t>(random.below(1000)));
+    entry.place.offset = static_cast<std::uint64_t>(i);
+    EncodedEntry encoded = encode(entry);
+    index.emplace(std::move(encoded.key), std::move(encoded.value));
+  }
+  const CdxjFileNames names(files());
+  for (const bool is_raw : {false, true}) {
+    CdxjLines lines(names, is_raw);
+    std::string out;
+    std::vector<std::string> expected;
+    for (const auto& [key, value] : index) {
+      const EntryView view = EntryView::parse(key, value).value();
+      const SnapshotItem item{.entry = view, .valid = {.begin = view.date()}, .content = &view};
+      lines.add(item, out);
+      std::string& line = expected.emplace_back();
+      is_raw ? append_raw_cdxj_line(item, names, line) : append_cdxj_line(item, names, line);
+    }
+    lines.finish(out);
+    std::ranges::sort(expected);
+    EXPECT_EQ(out, fmt::format("{}", fmt::join(expected, "")));
   }
 }
 

@@ -18,7 +18,7 @@ enum class SnapshotView : std::uint8_t {
 // An entry is valid until the page's next one that is no error. A page that is gone is valid as
 // gone. An error is valid until the page's next visit, and ends nothing.
 struct SnapshotQuery {
-  TimeSpan period;                         // not empty
+  TimeSpan period;                           // not empty
   RelationSet relations = kBegunAndStillSo;  // of the time in which an entry is valid to the period
   SnapshotView view = SnapshotView::kVisits;
   bool has_all = false;     // of a page: all that match, newest first; else the newest

@@ -139,8 +139,7 @@ base::Result<SnapshotWalk::Next> SnapshotWalk::offer(const EntryView& entry, con
   return next;
 }
 
-base::Result<SnapshotWalk::Next> SnapshotWalk::hand_on(const SnapshotItem& item,
-                                                       const Take& take) {
+base::Result<SnapshotWalk::Next> SnapshotWalk::hand_on(const SnapshotItem& item, const Take& take) {
   ++counts_.items;
   RETURN_IF_ERROR(take(item));
   return query_.has_all ? Next::kEntry : Next::kPage;

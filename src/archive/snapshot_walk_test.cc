@@ -53,9 +53,9 @@ std::vector<IndexEntry> random_entries(env::Random& random) {
       entry.url = url;
       entry.date = Instant::from_ms(static_cast<std::int64_t>(random.between(1, kTimes)));
       entry.place = {.file = 1, .offset = ++offset, .index = 0, .length = 10};
-      constexpr auto kKinds = std::to_array<EntryKind>(
-          {EntryKind::kChanged, EntryKind::kChanged, EntryKind::kUnchanged, EntryKind::kUnchanged,
-           EntryKind::kGone, EntryKind::kError});
+      constexpr auto kKinds =
+          std::to_array<EntryKind>({EntryKind::kChanged, EntryKind::kChanged, EntryKind::kUnchanged,
+                                    EntryKind::kUnchanged, EntryKind::kGone, EntryKind::kError});
       entry.kind = kKinds[random.below(kKinds.size())];
       entry.status = entry.kind == EntryKind::kGone ? 404 : 200;
       const bool has_content =
@@ -250,12 +250,11 @@ TEST(SnapshotWalk, FindsWhatABruteForceModelFinds) {
       const SnapshotQuery query = random_query(random, mime);
       const std::vector<KeyRange> ranges =
           split(*index, query.scope.ranges(), random.between(1, 4000)).value();
-      ASSERT_EQ(walk(*index, query, ranges), model(query, pages, mime))
-          << fmt::format("query {}: period {}..{}, {}, {}, all {}, gone {}, errors {}, mime {}", i,
-                         query.period.begin.ms(), query.period.end.ms(),
-                         query.relations.to_string(),
-                         query.view == SnapshotView::kVisits ? "visits" : "versions",
-                         query.has_all, query.has_gone, query.has_errors, mime);
+      ASSERT_EQ(walk(*index, query, ranges), model(query, pages, mime)) << fmt::format(
+          "query {}: period {}..{}, {}, {}, all {}, gone {}, errors {}, mime {}", i,
+          query.period.begin.ms(), query.period.end.ms(), query.relations.to_string(),
+          query.view == SnapshotView::kVisits ? "visits" : "versions", query.has_all,
+          query.has_gone, query.has_errors, mime);
     }
   }
 }

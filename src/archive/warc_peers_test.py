@@ -27,6 +27,7 @@ REPLAYWEBPAGE = os.path.join(PEERS, "replaywebpage/package")
 VERSIONS = {
     "warcio": "1.8.1",
     "fastwarc": "1.1.0",
+    "cdxj-indexer": "1.5.0",
     "npm": "2.4.11",
     "pywb": "2.10.0",
     "wacz": "0.6.0",
