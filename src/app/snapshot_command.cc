@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "app/snapshot_run.h"
 #include "archive/snapshot_lines.h"
 #include "archive/snapshot_warc.h"
+#include "archive/wacz_writer.h"
 #include "base/console.h"
 #include "env/clock.h"
 #include "env/posix_file_system.h"
@@ -48,6 +50,7 @@ struct Outcome {
   std::uint64_t bytes = 0;
   bool has_records = false;  // a WARC or WACZ file was written
   archive::SnapshotWarcCounts records = {};
+  std::optional<std::uint64_t> listed = {};    // HTML pages, in the list of a WACZ file
   std::vector<archive::LostRecord> lost = {};  // the first ones
 };
 
@@ -77,6 +80,7 @@ class SnapshotCommand final : public Command {
   base::Result<Outcome> write_lines(const SnapshotRun& run, Format format, ResultFile& file) const;
   base::Result<Outcome> write_warc(const SnapshotRun& run, base::Instant now, Format format,
                                    env::FileSystem& files, ResultFile& file) const;
+  archive::WaczOptions wacz_options(const SnapshotRun& run, base::Instant now) const;
   void tell(const Outcome& outcome, const archive::SnapshotQuery& query, Output& out) const;
   nlohmann::ordered_json to_json(const Outcome& outcome, const archive::SnapshotQuery& query) const;
 
@@ -111,6 +115,9 @@ base::Status SnapshotCommand::check_use(Format format) const {
   }
   if (raw_ && format != Format::kCdxj) {
     return base::fail(ErrorCode::kInvalid, "--raw is of --output cdxj");
+  }
+  if (!title_.empty() && format != Format::kWacz) {
+    return base::fail(ErrorCode::kInvalid, "--title is of --output wacz");
   }
   return {};
 }
@@ -174,7 +181,7 @@ base::Result<Outcome> SnapshotCommand::write_warc(const SnapshotRun& run, base::
   archive::SnapshotWarcOptions options;
   options.archive = archive_;
   options.scratch = env::parent_of(file_);
-  options.name = file_.substr(file_.rfind('/') + 1);
+  options.name = format == Format::kWacz ? "data.warc.gz" : file_.substr(file_.rfind('/') + 1);
   options.info.software = fmt::format("meguri/{}", version());
   options.info.description = "what an archive has " + describe(run.query);
   options.date = now;
@@ -189,9 +196,30 @@ base::Result<Outcome> SnapshotCommand::write_warc(const SnapshotRun& run, base::
   events.lost = [&](const archive::LostRecord& lost) {
     if (outcome.lost.size() < kLostShownMax) outcome.lost.push_back(lost);
   };
-  ASSIGN_OR_RETURN(outcome.records,
-                   warc.write([&](std::string_view bytes) { return file.write(bytes); }, events));
+  const archive::ByteSink to_file = [&](std::string_view bytes) { return file.write(bytes); };
+  if (format == Format::kWarc) {
+    ASSIGN_OR_RETURN(outcome.records, warc.write(to_file, events));
+    return outcome;
+  }
+  archive::WaczWriter wacz(files, to_file, wacz_options(run, now));
+  events.written = [&](const archive::WrittenRecord& record) { return wacz.add(record); };
+  ASSIGN_OR_RETURN(
+      outcome.records,
+      warc.write([&](std::string_view bytes) { return wacz.append_warc(bytes); }, events));
+  ASSIGN_OR_RETURN(const archive::WaczCounts counts, wacz.finish());
+  outcome.listed = counts.pages;
   return outcome;
+}
+
+archive::WaczOptions SnapshotCommand::wacz_options(const SnapshotRun& run,
+                                                   base::Instant now) const {
+  const std::string what = "What an archive has " + describe(run.query);
+  return {.scratch = env::parent_of(file_),
+          .title = title_.empty() ? what : title_,
+          .description = what + ".",
+          .software = fmt::format("meguri/{}", version()),
+          .created = now,
+          .main_page = std::nullopt};
 }
 
 nlohmann::ordered_json SnapshotCommand::to_json(const Outcome& outcome,
@@ -204,6 +232,7 @@ nlohmann::ordered_json SnapshotCommand::to_json(const Outcome& outcome,
                                  {"bytes", outcome.bytes}};
   if (!outcome.has_records) return json;
   json["records"] = outcome.records.records();
+  if (outcome.listed) json["listed"] = *outcome.listed;
   json["lost"] = outcome.records.lost;
   json["losses"] = nlohmann::ordered_json::array();
   for (const archive::LostRecord& lost : outcome.lost) {

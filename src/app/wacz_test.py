@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import unittest
+import uuid
 import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
@@ -21,8 +22,10 @@ import replayweb_testing
 import testing
 import warc_peers_test as peers
 from pywb_testing import Pywb
+from virtual_web_test import MEGURI
 
 Visit = collections.namedtuple("Visit", ["url", "date"])
+SITE = "http://site.example/"
 STORED = ["archive/data.warc.gz", "indexes/index.cdx.gz"]
 LARGE_SECONDS_MAX = 1200  # for files of gigabytes
 DEFLATED = ["indexes/index.idx", "pages/pages.jsonl", "datapackage.json", "datapackage-digest.json"]
@@ -109,17 +112,20 @@ class LongZip(Wacz):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
 
-class PyWacz(Wacz):
-    def validate(self, path):
-        if not peers.has_wacz():
-            self.skipTest("py-wacz cannot be installed")
-        command = os.path.join(os.path.dirname(peers.WACZ_PYTHON), "wacz")
-        return testing.run([command, "validate", "-f", path])
+def validate(case, path):
+    """Whether py-wacz finds a WACZ valid, and all that it says."""
+    if not peers.has_wacz():
+        case.skipTest("py-wacz cannot be installed")
+    script = "from wacz.main import main; main()"
+    done = testing.run([peers.WACZ_PYTHON, "-c", script, "validate", "-f", path])
+    said = done.stdout + done.stderr
+    return "Validation succeeded, the passed WACZ is valid" in said, said
 
+
+class PyWacz(Wacz):
     def test_finds_no_fault(self):
-        done = self.validate(self.make(700))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("Validation succeeded, the passed WACZ is valid", done.stdout)
+        is_valid, said = validate(self, self.make(700))
+        self.assertTrue(is_valid, said)
 
     def test_finds_a_changed_byte(self):
         path = self.make(3)
@@ -130,8 +136,9 @@ class PyWacz(Wacz):
                 if entry.filename == "pages/pages.jsonl":
                     content = content.replace(b"Page 1", b"Page 2")
                 copy.writestr(entry.filename, content)
-        done = self.validate(changed)
-        self.assertNotIn("Validation succeeded", done.stdout)
+        is_valid, said = validate(self, changed)
+        self.assertFalse(is_valid)
+        self.assertIn("does not match the expected hash", said)
 
 
 class InPywb(Wacz):
@@ -173,6 +180,86 @@ class Browser(Replayed):
         borders = [line for at, line in enumerate(lines) if at % 300 in (0, 299)][:8]
         numbers = [json.loads(line.split(" ", 2)[2])["url"].split("/p")[1][:-1] for line in borders]
         self.show(wacz, numbers)
+
+
+def record(month, url, body, kind="text/html"):
+    """A member with a visit of 2026."""
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n{body}"
+    return gzip.compress(
+        (
+            "WARC/1.1\r\nWARC-Type: response\r\n"
+            f"WARC-Record-ID: <urn:uuid:{uuid.uuid4()}>\r\nWARC-Target-URI: {url}\r\n"
+            f"WARC-Date: 2026-{month:02}-01T00:00:00Z\r\n"
+            "Content-Type: application/http; msgtype=response\r\n"
+            f"Content-Length: {len(block)}\r\n\r\n{block}\r\n\r\n"
+        ).encode("utf-8")
+    )
+
+
+class OfAnArchive(testing.TestCase):
+    """What `meguri snapshot` makes."""
+
+    def setUp(self):
+        super().setUp()
+        self.archive = os.path.join(self.folder, "archive")
+        warc = os.path.join(self.folder, "made.warc.gz")
+        page = "<!doctype html><title>{0}</title><h1>{0}</h1><p>It was {0} then.</p>"
+        with open(warc, "wb") as file:
+            file.write(record(1, SITE, page.format("one")))
+            file.write(record(1, SITE + "notes/", page.format("a note")))
+            file.write(record(1, SITE + "plain", "nothing but text", "text/plain"))
+            file.write(record(3, SITE, page.format("two")))
+        done = testing.run([MEGURI, "import", self.archive, warc])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def run_snapshot(self, *arguments):
+        return testing.run([MEGURI, "snapshot", self.archive, *arguments])
+
+    def make(self, *arguments):
+        path = os.path.join(self.folder, "snapshot.wacz")
+        done = self.run_snapshot("--output", "wacz", "-o", path, "--json", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return path, json.loads(done.stdout)
+
+    def test_holds_what_the_archive_had(self):
+        path, told = self.make("--at", "2026-03-15", "--title", "In March")
+        pages, lines = read_wacz(path)
+        self.assertEqual(told["listed"], len(pages))
+        self.assertEqual(told["bytes"], os.path.getsize(path))
+        self.assertEqual(
+            {(page["url"], page["ts"], page["title"]) for page in pages},
+            {(SITE, "2026-03-01T00:00:00Z", "two"),
+             (SITE + "notes/", "2026-01-01T00:00:00Z", "a note")},
+        )
+        urls = {json.loads(line.split(" ", 2)[2])["url"] for line in lines}
+        self.assertEqual(urls, {SITE, SITE + "notes/", SITE + "plain"})
+        self.assertEqual(told["records"], 3)
+        with zipfile.ZipFile(path) as package:
+            manifest = json.loads(package.read("datapackage.json"))
+        self.assertEqual(manifest["title"], "In March")
+        self.assertIn("2026-03-15", manifest["description"])
+        self.assertRegex(manifest["software"], "^meguri/")
+
+    def test_py_wacz_finds_no_fault(self):
+        path, _ = self.make("--at", "2026-03-15")
+        is_valid, said = validate(self, path)
+        self.assertTrue(is_valid, said)
+
+    def test_replayweb_page_shows_each_page_as_it_was_then(self):
+        missing = replayweb_testing.missing()
+        if missing:
+            self.skipTest(missing)
+        for moment, said in (("2026-02-15", "one"), ("2026-03-15", "two")):
+            path, _ = self.make("--at", moment)
+            with replayweb_testing.Viewer({"snapshot.wacz": path}) as viewer:
+                for url, text in ((SITE, said), (SITE + "notes/", "a note")):
+                    sentence = f"It was {text} then."
+                    texts = viewer.show("snapshot.wacz", url, sentence)
+                    self.assertIn(sentence, texts.get(url, ""), texts)
+
+    def test_title_is_of_wacz(self):
+        done = self.run_snapshot("--title", "x")
+        self.assert_says_one_sentence(done, 2, "--title is of --output wacz")
 
 
 class LongBrowser(Replayed):
