@@ -8,6 +8,7 @@
 
 #include "archive/series_indexer.h"
 #include "archive/warc_file.h"
+#include "base/log.h"
 #include "env/ordered_store.h"
 #include "env/overlay_ordered_store.h"
 #include "flow/checkpoint.h"
@@ -37,20 +38,22 @@ base::Result<std::optional<WarcPosition>> durable_end(env::FileSystem& files,
 
 }  // namespace
 
+base::Status check_has_index(env::FileSystem& files, const std::string& archive) {
+  ASSIGN_OR_RETURN(const bool exists, files.exists(index_dir_of(archive) + "/CURRENT"));
+  if (exists) return {};
+  ASSIGN_OR_RETURN(const bool has_files, files.exists(fmt::format("{}/{}", archive, kFolder)));
+  if (has_files) {
+    return base::fail(ErrorCode::kNotFound, "{} has no index; 'meguri repair {}' makes it", archive,
+                      archive);
+  }
+  return base::fail(ErrorCode::kNotFound, "{} is no archive: it has no index", archive);
+}
+
 base::Result<std::unique_ptr<TemporalIndex>> open_archive_index(env::FileSystem& files,
                                                                 const std::string& archive) {
-  const std::string dir = index_dir_of(archive);
-  ASSIGN_OR_RETURN(const bool exists, files.exists(dir + "/CURRENT"));
-  if (!exists) {
-    ASSIGN_OR_RETURN(const bool has_files, files.exists(fmt::format("{}/{}", archive, kFolder)));
-    if (has_files) {
-      return base::fail(ErrorCode::kNotFound, "{} has no index; 'meguri repair {}' makes it",
-                        archive, archive);
-    }
-    return base::fail(ErrorCode::kNotFound, "{} is no archive: it has no index", archive);
-  }
+  RETURN_IF_ERROR(check_has_index(files, archive));
   // First the index: what the checkpoint says later can only be more.
-  ASSIGN_OR_RETURN(auto store, env::open_rocksdb_store(dir, {.read_only = true}));
+  ASSIGN_OR_RETURN(auto store, env::open_rocksdb_store(index_dir_of(archive), {.read_only = true}));
   ASSIGN_OR_RETURN(auto index, TemporalIndex::open(env::make_overlay_store(std::move(store))));
   ASSIGN_OR_RETURN(const auto end, durable_end(files, archive));
   if (!end) return index;
@@ -71,6 +74,23 @@ base::Result<std::unique_ptr<TemporalIndex>> open_index_for_writing(const std::s
                                   .block_cache_bytes = kBlockCacheBytes};
   ASSIGN_OR_RETURN(auto store, env::open_rocksdb_store(index_dir_of(archive), options));
   return TemporalIndex::open(std::move(store));
+}
+
+base::Result<std::vector<FoundWarc>> imported_files(const TemporalIndex& index,
+                                                    env::FileSystem& files,
+                                                    const std::string& archive) {
+  std::vector<FoundWarc> found;
+  for (const auto& [number, file] : index.files()) {
+    if (file.source == archive::FileSource::kCrawl || !file.is_complete) continue;
+    FoundWarc warc{.path = path_of(file, archive), .bytes = file.bytes};
+    ASSIGN_OR_RETURN(const bool exists, files.exists(warc.path));
+    if (exists) {
+      found.push_back(std::move(warc));
+    } else {
+      base::log_warn("an imported file is gone", {{"file", warc.path}});
+    }
+  }
+  return found;
 }
 
 std::string path_of(const archive::IndexFile& file, const std::string& archive) {

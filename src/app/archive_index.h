@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "app/found_warcs.h"
 #include "archive/temporal_index.h"
 #include "base/result.h"
 #include "env/file_system.h"
@@ -15,9 +17,17 @@ namespace meguri::app {
 base::Result<std::unique_ptr<archive::TemporalIndex>> open_archive_index(
     env::FileSystem& files, const std::string& archive);
 
+// kNotFound: there is no index, with what to do about it.
+base::Status check_has_index(env::FileSystem& files, const std::string& archive);
+
 // For whoever holds the archive's lock; made if there is none.
 base::Result<std::unique_ptr<archive::TemporalIndex>> open_index_for_writing(
     const std::string& archive);
+
+// The files that were imported, all of them, and are there now; a warning tells of the others.
+base::Result<std::vector<FoundWarc>> imported_files(const archive::TemporalIndex& index,
+                                                    env::FileSystem& files,
+                                                    const std::string& archive);
 
 // Where a file of the index is, of an archive in this folder.
 std::string path_of(const archive::IndexFile& file, const std::string& archive);

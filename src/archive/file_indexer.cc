@@ -7,15 +7,13 @@
 
 namespace meguri::archive {
 
-namespace {
-
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
-
-}  // namespace
-
 base::Status FileIndexer::index(const env::ReadableFile& bytes, std::uint64_t end, IndexFile& file,
                                 const Apply& apply) {
   const bool is_begun = file.indexed_to > 0;
+  if (!is_begun) {
+    file.entries = 0;
+    file.damages = 0;
+  }
   IndexBatch batch;
   const auto hand_on = [&](std::uint64_t indexed_to) -> base::Status {
     file.indexed_to = indexed_to;
@@ -39,8 +37,11 @@ base::Status FileIndexer::index(const env::ReadableFile& bytes, std::uint64_t en
     index = member == offset ? index + 1 : 0;
     member = offset;
     has_record = true;
-    // Only where a member begins can reading be begun again.
-    if (index == 0 && batch.bytes() >= kBatchBytes) RETURN_IF_ERROR(hand_on(offset));
+    // Only where a member begins can reading be begun again; behind damage it would be counted no
+    // more.
+    const bool can_begin = index == 0 && reader.record().faults.is_whole();
+    const bool is_full = batch.bytes() >= batch_bytes_ || offset - file.indexed_to >= kFileBytes;
+    if (can_begin && is_full) RETURN_IF_ERROR(hand_on(offset));
     ASSIGN_OR_RETURN(auto entry, entries_.read(reader));
     RETURN_IF_ERROR(reader.finish());
     if (!reader.record().faults.is_whole()) ++file.damages;

@@ -1,6 +1,7 @@
 // FileIndexer: makes the entries of a file's records.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -15,6 +16,13 @@ namespace meguri::archive {
 // Thread-compatible: one for each thread.
 class FileIndexer {
  public:
+  // A batch is handed on when it has this many bytes of keys and values, or when this much of the
+  // file was read.
+  static constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+  static constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20U;
+
+  explicit FileIndexer(std::size_t batch_bytes = kBatchBytes) : batch_bytes_(batch_bytes) {}
+
   // Takes a batch, which holds the file's row as it stands with it; it is cleared afterwards. An
   // error ends the reading.
   using Apply = std::function<base::Status(IndexBatch& batch)>;
@@ -27,6 +35,7 @@ class FileIndexer {
                      const Apply& apply);
 
  private:
+  const std::size_t batch_bytes_;
   EntryReader entries_;
 };
 

@@ -4,7 +4,6 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -72,10 +71,10 @@ rocksdb::BlockBasedTableOptions table_options(const StoreOptions& options) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   table.block_size = 16U << 10U;
-  // Index and filters are in the cache, so that its size bounds the memory for reading.
+  // The blocks' index is in the cache, so that its size bounds the memory for reading. There are no
+  // Bloom filters: keys are sought and walked over, and single ones hardly ever got.
   table.cache_index_and_filter_blocks = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   table.checksum = rocksdb::kXXH3;
   return table;
