@@ -60,6 +60,9 @@ class OrderedStore {
   virtual base::Result<std::optional<std::string>> get(std::string_view key) const = 0;
   virtual std::unique_ptr<StoreCursor> cursor() const = 0;
   virtual base::Status flush() = 0;
+  // Reads the files behind it from end to end. kCorrupt: one is not as it was written. What was not
+  // flushed is not looked at. Any thread.
+  virtual base::Status check() const { return {}; }
 };
 
 // Opens or creates the RocksDB store in folder `path`.
@@ -70,5 +73,7 @@ struct StoreOptions {
 };
 base::Result<std::unique_ptr<OrderedStore>> open_rocksdb_store(const std::string& path,
                                                                const StoreOptions& options);
+// Removes it with its folder, whole or damaged; nobody has it open.
+base::Status remove_rocksdb_store(const std::string& path);
 
 }  // namespace meguri::env

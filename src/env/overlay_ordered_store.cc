@@ -147,6 +147,7 @@ class OverlayStore final : public OrderedStore {
     return std::make_unique<OverlayCursor>(below_->cursor(), changes_);
   }
   base::Status flush() override { return {}; }
+  base::Status check() const override { return below_->check(); }
 
  private:
   const std::unique_ptr<OrderedStore> below_;
