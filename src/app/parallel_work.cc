@@ -21,7 +21,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
+constexpr base::Duration kLookEvery = base::Duration::from_ms(50);
 constexpr std::uint64_t kWorkersMax = 256;
 
 }  // namespace

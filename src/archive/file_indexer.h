@@ -3,18 +3,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "archive/index_file.h"
 #include "archive/record_entry.h"
+#include "archive/removals.h"
 #include "archive/temporal_index.h"
 #include "base/result.h"
 #include "env/file_system.h"
 
 namespace meguri::archive {
 
-// Thread-compatible: one for each thread.
+// Thread-compatible: one for each thread. Borrows the removals, whose pages it leaves out.
 class FileIndexer {
  public:
+  explicit FileIndexer(const Removals& removals) : removals_(removals) {}
+
   // Takes a batch, which holds the file's row as it stands with it; it is cleared afterwards. An
   // error ends the reading.
   using Apply = std::function<base::Status(IndexBatch& batch)>;
@@ -26,7 +30,18 @@ class FileIndexer {
   base::Status index(const env::ReadableFile& bytes, std::uint64_t end, IndexFile& file,
                      const Apply& apply);
 
+  // For whoever wants to see the records too.
+  struct Eyes {
+    // In place of EntryReader::read(). May read all of the record.
+    std::function<base::Result<std::optional<IndexEntry>>(WarcReader& reader)> read;
+    // Once, behind the last record; its faults tell of what lies there.
+    std::function<base::Status(const WarcRecord& rest)> end;
+  };
+  base::Status index(const env::ReadableFile& bytes, std::uint64_t end, IndexFile& file,
+                     const Apply& apply, const Eyes& eyes);
+
  private:
+  const Removals& removals_;
   EntryReader entries_;
 };
 

@@ -122,7 +122,7 @@ base::Result<Imported> Importer::import(const std::string& path, bool copies,
     if (!is_there) RETURN_IF_ERROR(copy(*bytes, place_of(row), size));
     ASSIGN_OR_RETURN(bytes, files_.open_read(place_of(row)));
   }
-  FileIndexer indexer;
+  FileIndexer indexer(index_.removals());
   std::uint64_t told_bytes = 0;
   std::uint64_t told_entries = row.entries;
   const auto indexed = indexer.index(*bytes, size, row, [&](IndexBatch& batch) -> base::Status {
@@ -177,6 +177,12 @@ base::Status Importer::copy(const env::ReadableFile& from, const std::string& to
 base::Status Importer::remove(const std::string& path) {
   const MutexLock lock(mutex_);
   const IndexFile* known = find(path);
+  // What was copied from there is known by what it is.
+  if (const auto bytes = files_.open_read(path); known == nullptr && bytes) {
+    ASSIGN_OR_RETURN(const std::uint64_t size, (*bytes)->size());
+    ASSIGN_OR_RETURN(const std::uint64_t print, file_print(**bytes));
+    known = find_print(size, print);
+  }
   if (known == nullptr) {
     return base::fail(ErrorCode::kNotFound, "{} was not imported", path);
   }
