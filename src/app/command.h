@@ -44,6 +44,7 @@ std::unique_ptr<Command> make_hosts_command();
 std::unique_ptr<Command> make_import_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_pause_command();
+std::unique_ptr<Command> make_remove_command();
 std::unique_ptr<Command> make_repair_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_resume_command();
