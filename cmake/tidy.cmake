@@ -32,6 +32,7 @@ if(PYTHON3 AND NOT MEGURI_SANITIZE)
   meguri_python_test(demo src/app/demo_test.py)
   meguri_python_test(inspect src/app/inspect_test.py)
   meguri_python_test(warc src/app/warc_command_test.py)
+  meguri_python_test(verify src/app/verify_test.py)
 endif()
 
 # The rest has nothing to do with how the program was compiled.
