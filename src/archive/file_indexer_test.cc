@@ -44,7 +44,8 @@ class FileIndexerTest : public ::testing::Test {
 
   env::MemoryStoreDisk disk_;
   std::unique_ptr<TemporalIndex> index_;
-  FileIndexer indexer_{300};
+  const Removals removals_;
+  FileIndexer indexer_{removals_, 300};
   IndexFile file_;
   int batches_ = 0;
 };

@@ -195,7 +195,7 @@ base::Result<Imported> Importer::carry_out(const Plan& plan, const env::Readable
 
 base::Status Importer::index_file(IndexFile& row, const Progress& progress) {
   ASSIGN_OR_RETURN(const auto bytes, files_.open_read(place_of(row)));
-  FileIndexer indexer(batch_bytes_);
+  FileIndexer indexer(index_.removals(), batch_bytes_);
   std::uint64_t told_bytes = 0;
   std::uint64_t told_entries = row.indexed_to > 0 ? row.entries : 0;
   const auto apply = [&](IndexBatch& batch) -> base::Status {

@@ -169,6 +169,26 @@ TEST_F(SeriesIndexerTest, ForgetsWhatTheFilesHaveLost) {
   EXPECT_TRUE(index_->files().empty());
 }
 
+TEST_F(SeriesIndexerTest, WhatWasTakenDownNeverComesBack) {
+  Removals removals;
+  removals.add(Removal::make(RemovalKind::kUrl, "http://h/3").value());
+  indexer_.reset();
+  index_.reset();
+  index_ = TemporalIndex::open(disk_.open().value(), removals).value();
+  indexer_ = std::make_unique<SeriesIndexer>(*index_, files_, options_.series, "warc");
+  open_writer(std::nullopt);
+  visit(21);
+  ASSERT_TRUE(indexer_->apply(writer_->position()));
+  EXPECT_TRUE(index_->entries_of("http://h/3")->empty());
+  EXPECT_EQ(index_->entries_of("http://h/2")->size(), 3U);
+  const auto written = all_of(*index_);
+  env::MemoryStoreDisk disk;
+  const auto again = TemporalIndex::open(disk.open().value(), removals).value();
+  SeriesIndexer reader(*again, files_, options_.series, "warc");
+  ASSERT_TRUE(reader.catch_up(writer_->position()));
+  EXPECT_EQ(all_of(*again), written);
+}
+
 TEST_F(SeriesIndexerTest, TouchesNoFilesOfOthers) {
   IndexBatch batch;
   IndexFile file;
