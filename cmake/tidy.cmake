@@ -9,6 +9,7 @@ if(PYTHON3)
   meguri_python_test(links src/web/links_test.py)
   meguri_python_test(warc_peers src/archive/warc_peers_test.py)
   meguri_python_test(snapshot_peers src/archive/snapshot_peers_test.py)
+  meguri_python_test(wacz src/app/wacz_test.py)
 endif()
 
 # Whole crawls, which prove what the program does and take long with a sanitizer, and benchmarks,
