@@ -20,7 +20,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
 import warc_command_test as warc
 import warc_peers_test as peers
-from crawl_testing import CrawlCase, archived, clock, crawl_command, start_quietly, warc_files
+from crawl_testing import (CrawlCase, archived, clock, crawl_command, read_visits, start_quietly,
+                           warc_files)
 from virtual_web_test import MEGURI, VirtualWeb
 from warc_command_test import LONG_URL, response
 
@@ -399,7 +400,7 @@ class CrawlsBefore(CrawlCase):
         """Pages know of a visit that was imported, as their first."""
         settled = sorted(url for url, ones in visits.items()
                          if {one.status for one in ones} == {200})
-        self.assertGreater(len(settled), 50)
+        self.assertGreater(len(settled), 40)
         for url in random.Random(1).sample(settled, 20):
             self.assertEqual(self.revisit_of(url)["since"][:19], visits[url][0].date[:19], url)
 
@@ -429,6 +430,26 @@ class CrawlsBefore(CrawlCase):
         self.run_import(files[1])
         _, said = self.crawl("1s")
         self.assertRegex(said, "reading what was archived before: 1 of 1 file,")
+
+    def test_killed_anywhere_and_more_imported_nothing_is_lost(self):
+        first = self.crawl_once("first")
+        files = self.halves_of(warc_files(first)[0])
+        before = {}
+        with open(files[0], "rb") as file:
+            for visit in read_visits(file):
+                before.setdefault(visit.url, []).append(visit)
+        self.run_import(files[0])
+        command = crawl_command(self.web, self.archive, *SPEED)
+        command.remove("--once")
+        chance = random.Random(5)
+        for _ in range(8):
+            crawl = start_quietly(command)
+            time.sleep(chance.uniform(0.02, 0.5))
+            crawl.kill()
+            crawl.wait()
+        self.run_import("--copy", *files)
+        self.crawl("2s")
+        self.check_known(before)
 
     def test_removed_files_are_not_read(self):
         first = self.crawl_once("first")
