@@ -39,6 +39,9 @@ class FailingStore final : public env::OrderedStore {
   }
   std::unique_ptr<env::StoreCursor> cursor() const override { return below_->cursor(); }
   base::Status flush() override { return below_->flush(); }
+  std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const override {
+    return below_->approximate_bytes(begin, end);
+  }
 
  private:
   const std::unique_ptr<env::OrderedStore> below_;

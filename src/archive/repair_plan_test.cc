@@ -71,7 +71,8 @@ TEST_F(RepairPlanTest, WhatTheCrawlHasNotAcknowledgedDoesNotCount) {
   const auto written = SmallArchive::all_of(archive_.index());
   for (int i = 0; i < 20; ++i) archive_.visit("http://h/later", "<p>not durable yet");
   sources_.found.clear();
-  for (const WarcName& name : list_files(files_, archive_.series()).value()) {
+  const auto names = list_files(files_, archive_.series()).value();
+  for (const WarcName& name : names) {
     sources_.found.push_back("warc/" + name.to_string());
   }
   ASSERT_GT(sources_.found.size(), archive_.index().files().size());
