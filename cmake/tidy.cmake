@@ -34,6 +34,9 @@ if(PYTHON3 AND NOT MEGURI_SANITIZE)
   meguri_python_test(demo src/app/demo_test.py)
   meguri_python_test(inspect src/app/inspect_test.py)
   meguri_python_test(warc src/app/warc_command_test.py)
+  meguri_python_test(import src/app/import_test.py)
+  meguri_python_test(snapshot src/app/snapshot_test.py)
+  meguri_python_test(verify src/app/verify_test.py)
 endif()
 
 # The rest has nothing to do with how the program was compiled.
