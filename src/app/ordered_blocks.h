@@ -48,7 +48,7 @@ class OrderedBlocks {
   const std::size_t ahead_;
   mutable base::Mutex mutex_;
   base::CondVar moved_;
-  std::size_t first_ GUARDED_BY(mutex_) = 0;  // that has not ended
+  std::size_t first_ GUARDED_BY(mutex_) = 0;     // that has not ended
   std::deque<Piece> pieces_ GUARDED_BY(mutex_);  // from that on, as far as they have begun
   std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
 };

@@ -25,8 +25,8 @@ namespace meguri::app {
 namespace {
 
 using archive::SnapshotItem;
-using archive::SnapshotWarc;
 using archive::SnapshotWalk;
+using archive::SnapshotWarc;
 using base::ErrorCode;
 
 constexpr std::size_t kLostShownMax = 20;
@@ -133,8 +133,8 @@ base::Status SnapshotCommand::run(Output& out) {
                         .doing = "selecting"};
   ASSIGN_OR_RETURN(const auto file, ResultFile::open(files, file_, out));
   const bool is_lines = format == Format::kUrls || format == Format::kCdxj;
-  auto outcome = is_lines ? write_lines(run, format, *file)
-                          : write_warc(run, now, format, files, *file);
+  auto outcome =
+      is_lines ? write_lines(run, format, *file) : write_warc(run, now, format, files, *file);
   if (!outcome) {
     // `meguri snapshot … | head`: the reader had what it wanted.
     if (outcome.error().code() == ErrorCode::kStopped && out.is_broken()) return {};
@@ -162,8 +162,7 @@ base::Result<Outcome> SnapshotCommand::write_lines(const SnapshotRun& run, Forma
     };
   }
   Outcome outcome;
-  ASSIGN_OR_RETURN(outcome.counts,
-                   write_snapshot_lines(run, append, [&](std::string_view bytes) {
+  ASSIGN_OR_RETURN(outcome.counts, write_snapshot_lines(run, append, [&](std::string_view bytes) {
                      return file.write(bytes);
                    }));
   return outcome;
@@ -190,9 +189,8 @@ base::Result<Outcome> SnapshotCommand::write_warc(const SnapshotRun& run, base::
   events.lost = [&](const archive::LostRecord& lost) {
     if (outcome.lost.size() < kLostShownMax) outcome.lost.push_back(lost);
   };
-  ASSIGN_OR_RETURN(outcome.records, warc.write(
-                                        [&](std::string_view bytes) { return file.write(bytes); },
-                                        events));
+  ASSIGN_OR_RETURN(outcome.records,
+                   warc.write([&](std::string_view bytes) { return file.write(bytes); }, events));
   return outcome;
 }
 
@@ -218,9 +216,8 @@ nlohmann::ordered_json SnapshotCommand::to_json(const Outcome& outcome,
 void SnapshotCommand::tell(const Outcome& outcome, const archive::SnapshotQuery& query,
                            Output& out) const {
   if (json_) {
-    out.print("{}\n",
-              to_json(outcome, query)
-                  .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    out.print("{}\n", to_json(outcome, query)
+                          .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
   for (const archive::LostRecord& lost : outcome.lost) {

@@ -57,14 +57,13 @@ constexpr const char* kA = "http://a.org/";
 constexpr const char* kB = "http://b.org/";
 
 TEST(ContentFinder, WalksBackOverWhatFoundNothingNew) {
-  EXPECT_EQ(contents({visit(kA, 1, EntryKind::kChanged, "md5:1"),
-                      visit(kA, 2, EntryKind::kUnchanged, "md5:1"),
-                      visit(kA, 3, EntryKind::kError, ""),
-                      visit(kA, 4, EntryKind::kUnchanged, ""),
-                      visit(kA, 5, EntryKind::kChanged, "md5:2"),
-                      visit(kA, 6, EntryKind::kUnchanged, "md5:2")},
-                     kA),
-            (std::vector<std::uint64_t>{5, 5, 1, 1, 1}));
+  EXPECT_EQ(
+      contents({visit(kA, 1, EntryKind::kChanged, "md5:1"),
+                visit(kA, 2, EntryKind::kUnchanged, "md5:1"), visit(kA, 3, EntryKind::kError, ""),
+                visit(kA, 4, EntryKind::kUnchanged, ""), visit(kA, 5, EntryKind::kChanged, "md5:2"),
+                visit(kA, 6, EntryKind::kUnchanged, "md5:2")},
+               kA),
+      (std::vector<std::uint64_t>{5, 5, 1, 1, 1}));
 }
 
 TEST(ContentFinder, LooksFurtherBackForADigestThatIsNotThatOfTheLastVersion) {
@@ -79,13 +78,13 @@ TEST(ContentFinder, LooksFurtherBackForADigestThatIsNotThatOfTheLastVersion) {
 TEST(ContentFinder, FindsTheRecordOfAnotherPageByItsSecond) {
   // Records name their originals to the second.
   const EntryOriginal original{.url = kB, .date = Instant::from_ms(1000)};
-  EXPECT_EQ(contents({visit(kB, 999, EntryKind::kChanged, "md5:9"),
-                      visit(kB, 1700, EntryKind::kChanged, "md5:1"),
-                      visit(kB, 2000, EntryKind::kChanged, "md5:1"),
-                      copy_of(kA, 3000, "md5:1", original),
-                      visit(kA, 4000, EntryKind::kUnchanged, "md5:1")},
-                     kA),
-            (std::vector<std::uint64_t>{1700, 1700}));
+  EXPECT_EQ(
+      contents({visit(kB, 999, EntryKind::kChanged, "md5:9"),
+                visit(kB, 1700, EntryKind::kChanged, "md5:1"),
+                visit(kB, 2000, EntryKind::kChanged, "md5:1"), copy_of(kA, 3000, "md5:1", original),
+                visit(kA, 4000, EntryKind::kUnchanged, "md5:1")},
+               kA),
+      (std::vector<std::uint64_t>{1700, 1700}));
 }
 
 TEST(ContentFinder, SaysThatTheArchiveDoesNotHaveIt) {

@@ -49,7 +49,8 @@ TEST(KeyRange, IsCutBetweenPagesIntoEvenParts) {
     // No page is on both sides of a cut.
     const auto cursor = index->cursor();
     cursor->seek(ranges[i].begin);
-    EXPECT_EQ(EntryView::parse(cursor->key(), cursor->value())->page(), ranges[i].begin);
+    const auto entry = EntryView::parse(cursor->key(), cursor->value());
+    EXPECT_TRUE(entry->page().starts_with(ranges[i].begin));
   }
   EXPECT_EQ(sum, bytes);
 }
@@ -66,7 +67,8 @@ TEST(KeyRange, LeavesOnePageWhole) {
   }
   ASSERT_TRUE(index->write(batch));
   int filled = 0;
-  for (const KeyRange& range : split(*index, {range_of_entries()}, 1).value()) {
+  const auto ranges = split(*index, {range_of_entries()}, 1).value();
+  for (const KeyRange& range : ranges) {
     if (index->approximate_bytes(range.begin, range.end) > 0) ++filled;
   }
   EXPECT_EQ(filled, 1);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/byte_sink.h"
 #include "archive/external_sort.h"
 #include "archive/index_entry.h"
 #include "archive/index_file.h"
@@ -20,9 +21,6 @@
 #include "env/file_system.h"
 
 namespace meguri::archive {
-
-// Takes the bytes of a file in order. An error ends the writing.
-using ByteSink = std::function<base::Status(std::string_view bytes)>;
 
 // A record that was written. Borrowed: dies when the call returns that it is given to.
 struct WrittenRecord {

@@ -107,7 +107,7 @@ class SnapshotWarcFixture : public ::testing::Test {
     write_file("/a/warc/" + name, bytes);
     IndexFile file{.number = index_->next_number(), .path = "warc/" + name};
     const auto apply = [this](IndexBatch& batch) { return index_->write(batch); };
-    ASSERT_TRUE(FileIndexer().index(ViewFile(bytes), bytes.size(), file, apply));
+    ASSERT_TRUE(FileIndexer(index_->removals()).index(ViewFile(bytes), bytes.size(), file, apply));
   }
 
   // Everything that is in the index, by SURT and newest first.
