@@ -44,6 +44,24 @@ class WarcIntake final : public PieceOutput {
   SnapshotWarc::Intake intake_;
 };
 
+class PieceUrls final : public PieceLines {
+ public:
+  void add(const SnapshotItem& item, std::string& out) override {
+    archive::append_url_line(item, out);
+  }
+  void finish(std::string& /*out*/) override {}
+};
+
+class PieceCdxj final : public PieceLines {
+ public:
+  PieceCdxj(const archive::CdxjFileNames& names, bool is_raw) : lines_(names, is_raw) {}
+  void add(const SnapshotItem& item, std::string& out) override { lines_.add(item, out); }
+  void finish(std::string& out) override { lines_.finish(out); }
+
+ private:
+  archive::CdxjLines lines_;
+};
+
 // What came of it, for people and programs.
 struct Outcome {
   SnapshotWalk::Counts counts;
@@ -158,18 +176,12 @@ base::Status SnapshotCommand::run(Output& out) {
 base::Result<Outcome> SnapshotCommand::write_lines(const SnapshotRun& run, Format format,
                                                    ResultFile& file) const {
   const archive::CdxjFileNames names(run.index.files());
-  AppendLines append = archive::append_url_line;
-  if (format == Format::kCdxj) {
-    append = [&](const SnapshotItem& item, std::string& text) {
-      if (raw_) {
-        archive::append_raw_cdxj_line(item, names, text);
-      } else {
-        archive::append_cdxj_line(item, names, text);
-      }
-    };
-  }
+  const MakePieceLines make = [&]() -> std::unique_ptr<PieceLines> {
+    if (format == Format::kCdxj) return std::make_unique<PieceCdxj>(names, raw_);
+    return std::make_unique<PieceUrls>();
+  };
   Outcome outcome;
-  ASSIGN_OR_RETURN(outcome.counts, write_snapshot_lines(run, append, [&](std::string_view bytes) {
+  ASSIGN_OR_RETURN(outcome.counts, write_snapshot_lines(run, make, [&](std::string_view bytes) {
                      return file.write(bytes);
                    }));
   return outcome;

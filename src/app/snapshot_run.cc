@@ -49,18 +49,19 @@ class Tally {
 
 class LinesOutput final : public PieceOutput {
  public:
-  LinesOutput(OrderedBlocks& blocks, const AppendLines& append, std::size_t piece,
+  LinesOutput(OrderedBlocks& blocks, std::unique_ptr<PieceLines> lines, std::size_t piece,
               const std::atomic<bool>& is_stopped)
-      : blocks_(blocks), append_(append), piece_(piece), is_stopped_(is_stopped) {}
+      : blocks_(blocks), lines_(std::move(lines)), piece_(piece), is_stopped_(is_stopped) {}
 
   base::Status take(const SnapshotItem& item) override {
     if (!is_begun_) RETURN_IF_ERROR(begin());
-    append_(item, block_);
+    lines_->add(item, block_);
     if (block_.size() < kBlockBytes) return {};
     return blocks_.append(piece_, block_, is_stopped_);
   }
   base::Status finish() override {
     if (!is_begun_) RETURN_IF_ERROR(begin());
+    lines_->finish(block_);
     RETURN_IF_ERROR(blocks_.append(piece_, block_, is_stopped_));
     return blocks_.end(piece_);
   }
@@ -72,7 +73,7 @@ class LinesOutput final : public PieceOutput {
   }
 
   OrderedBlocks& blocks_;
-  const AppendLines& append_;
+  const std::unique_ptr<PieceLines> lines_;
   const std::size_t piece_;
   const std::atomic<bool>& is_stopped_;
   std::string block_;
@@ -113,11 +114,11 @@ base::Result<SnapshotWalk::Counts> run_snapshot(const SnapshotRun& run,
 }
 
 base::Result<SnapshotWalk::Counts> write_snapshot_lines(const SnapshotRun& run,
-                                                        const AppendLines& append,
+                                                        const MakePieceLines& make,
                                                         const OrderedBlocks::Write& write) {
   OrderedBlocks blocks(write, 2 * run.workers);
   return run_snapshot(run, [&](std::size_t piece, const std::atomic<bool>& is_stopped) {
-    return std::make_unique<LinesOutput>(blocks, append, piece, is_stopped);
+    return std::make_unique<LinesOutput>(blocks, make(), piece, is_stopped);
   });
 }
 

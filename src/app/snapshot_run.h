@@ -48,12 +48,23 @@ using MakePieceOutput = std::function<std::unique_ptr<PieceOutput>(
 base::Result<archive::SnapshotWalk::Counts> run_snapshot(const SnapshotRun& run,
                                                          const MakePieceOutput& make);
 
-// Appends a line, or some, for an item.
-using AppendLines = std::function<void(const archive::SnapshotItem& item, std::string& out)>;
+// What makes lines of the items of one piece, on one thread.
+class PieceLines {
+ public:
+  PieceLines() = default;
+  PieceLines(const PieceLines&) = delete;
+  PieceLines& operator=(const PieceLines&) = delete;
+  virtual ~PieceLines() = default;
 
-// Lines in the order of the keys, handed to `write` in blocks by one thread at a time.
+  // Appends what there is to write by now.
+  virtual void add(const archive::SnapshotItem& item, std::string& out) = 0;
+  virtual void finish(std::string& out) = 0;  // after the last
+};
+using MakePieceLines = std::function<std::unique_ptr<PieceLines>()>;
+
+// Lines in the order of the pieces, handed to `write` in blocks by one thread at a time.
 base::Result<archive::SnapshotWalk::Counts> write_snapshot_lines(const SnapshotRun& run,
-                                                                 const AppendLines& append,
+                                                                 const MakePieceLines& make,
                                                                  const OrderedBlocks::Write& write);
 
 }  // namespace meguri::app

@@ -155,11 +155,10 @@ class SnapshotWarc::Writing {
         out_(out),
         events_(events),
         source_(warc.fs_, warc.files_, warc.options_.archive),
-        spool_(warc.fs_, warc.options_.scratch + "/spool", {}),
+        spool_(warc.fs_, warc.options_.scratch, {}),
         renewal_(spool_) {}
 
   base::Result<SnapshotWarcCounts> run() {
-    RETURN_IF_ERROR(spool_.open());
     RETURN_IF_ERROR(write_warcinfo());
     RETURN_IF_ERROR(read_fronts());
     RETURN_IF_ERROR(lists_.contents.finish());
@@ -190,7 +189,7 @@ class SnapshotWarc::Writing {
   const ByteSink& out_;
   const SnapshotWarcEvents& events_;
   RecordSource source_;
-  env::Spool spool_;
+  env::Spool spool_;  // never opened, which would clear the folder: its files have no names
   RecordRenewal renewal_;
   EntryReader entries_;
   std::unique_ptr<env::TemporaryFile> fronts_;  // of revisits; null: there are none

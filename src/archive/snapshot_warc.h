@@ -47,7 +47,7 @@ struct SnapshotWarcEvents {
 
 struct SnapshotWarcOptions {
   std::string archive;       // the folder that paths of files are in
-  std::string scratch;       // a folder for temporary files, on a disk with room
+  std::string scratch;       // a folder for files without names, on a disk with room
   std::string name;          // of the file that is written
   WarcinfoFields info;       // who made it, and of what
   base::Instant date;        // when

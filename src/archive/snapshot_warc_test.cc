@@ -332,6 +332,21 @@ TEST_F(SnapshotWarcTest, TakesFromThreadsInAnyOrderAndLittleMemory) {
   EXPECT_EQ(written, expected.bytes);
 }
 
+TEST_F(SnapshotWarcTest, LeavesTheScratchFolderAsItWas) {
+  ASSERT_TRUE(fs_.make_dirs("/scratch/spool"));
+  write_file("/scratch/mine", "of somebody else");
+  write_file("/scratch/spool/mine", "of somebody else");
+  const std::uint64_t used = fs_.used();
+  const std::string large =
+      response("http://h/a", "2026-01-01T00:00:00Z", std::string(3'000'000, 'x'));
+  add_file("plain.warc", large);
+  options_.sort_bytes_max = 1;
+  EXPECT_EQ(write_all().counts.renewed, 1);
+  EXPECT_EQ(fs_.used(), used + large.size());
+  EXPECT_EQ(fs_.list("/scratch").value(), (std::vector<std::string>{"mine", "spool"}));
+  EXPECT_EQ(fs_.list("/scratch/spool").value(), std::vector<std::string>{"mine"});
+}
+
 TEST_F(SnapshotWarcTest, FailingSinkEndsTheWriting) {
   add_file("x.warc.gz", gzip_member(response("http://h/a", "2026-01-01T00:00:00Z", kBody)));
   for (const base::ErrorCode code : {base::ErrorCode::kNoSpace, base::ErrorCode::kCorrupt}) {
