@@ -37,6 +37,7 @@ if(PYTHON3 AND NOT MEGURI_SANITIZE)
   meguri_python_test(import src/app/import_test.py)
   meguri_python_test(snapshot src/app/snapshot_test.py)
   meguri_python_test(verify src/app/verify_test.py)
+  meguri_python_test(diff src/app/diff_test.py)
 endif()
 
 # The rest has nothing to do with how the program was compiled.

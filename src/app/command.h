@@ -40,6 +40,7 @@ std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_canon_command();
 std::unique_ptr<Command> make_crawl_command();
 std::unique_ptr<Command> make_demo_command();
+std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_hosts_command();
 std::unique_ptr<Command> make_import_command();
 std::unique_ptr<Command> make_inspect_command();

@@ -29,6 +29,8 @@ constexpr CommandEntry kCommands[] = {
     {"snapshot", "Say or write what an archive had at a moment, or during a period",
      "meguri snapshot example --at 2026-11-01 --output wacz -o november.wacz",
      make_snapshot_command},
+    {"diff", "Say which pages came, went and changed between two moments",
+     "meguri diff example --from '7d ago' --text", make_diff_command},
     {"verify", "Check all files of an archive, and its index against them", "meguri verify example",
      make_verify_command},
     {"repair", "Make the index of an archive anew from its files", "meguri repair example",
