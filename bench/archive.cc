@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,8 +20,8 @@
 namespace meguri::bench {
 namespace {
 
-constexpr double kImportGoal = 1.5;       // times FastWARC's records
-constexpr double kWalkGoal = 1'500'000;   // entries a second and core
+constexpr double kImportGoal = 1.5;      // times FastWARC's records
+constexpr double kWalkGoal = 1'500'000;  // entries a second and core
 constexpr double kWalkMemoryGoalMb = 300;
 constexpr double kFlatGoal = 1.1;
 constexpr double kOrderGoal = 3;
@@ -97,40 +98,50 @@ void add_rates(Report& report, const std::string& name, double records, const Im
   report.add(name + ", records a second", records / cost.real_seconds, "records/s");
 }
 
-// Both in turn, so that what else runs on the machine meets both.
+void keep_best(std::optional<ImportCost>& best, const ImportCost& cost) {
+  if (!best) best = cost;
+  best->cpu_seconds = std::min(best->cpu_seconds, cost.cpu_seconds);
+  best->real_seconds = std::min(best->real_seconds, cost.real_seconds);
+}
+
+void add_peer(Report& report, const std::string& kind, const std::string& name,
+              const WarcContents& contents, const ImportCost& ours, const ImportCost& peer) {
+  add_rates(report, fmt::format("{}, {}", kind, name), contents.records, peer);
+  report.add(fmt::format("{}, visits that {} has not", kind, name), contents.visits - peer.visits,
+             "visits", Goal::at_most(0));
+  report.add(fmt::format("{}, import / {}, by CPU", kind, name),
+             peer.cpu_seconds / ours.cpu_seconds, "ratio", Goal::at_least(kImportGoal));
+  report.add(fmt::format("{}, import / {}, by real time", kind, name),
+             peer.real_seconds / ours.real_seconds, "ratio", Goal::at_least(kImportGoal));
+}
+
+// All in turn, so that what else runs on the machine meets all.
 base::Status measure_imports(const std::string& kind, const std::vector<std::string>& paths,
                              const std::string& dir, Report& report) {
   ASSIGN_OR_RETURN(const WarcContents contents, count_records(paths));
   report.add(kind + ", records", contents.records, "records");
   report.add(kind + ", files", contents.mb, "MB");
-  ImportCost ours;
-  std::optional<ImportCost> peer;
-  const auto keep_best = [](ImportCost& best, const ImportCost& cost) {
-    best.visits = cost.visits;
-    best.cpu_seconds = std::min(best.cpu_seconds, cost.cpu_seconds);
-    best.real_seconds = std::min(best.real_seconds, cost.real_seconds);
-  };
+  std::optional<ImportCost> ours;
+  std::array<std::optional<ImportCost>, kFastWarcVersions.size()> peers;
   for (std::size_t i = 0; i < kRounds; ++i) {
-    ASSIGN_OR_RETURN(const auto import,
-                     measure_import(paths, fmt::format("{}/{}-{}", dir, kind, i)));
-    ASSIGN_OR_RETURN(const auto fastwarc, measure_fastwarc(paths, dir));
-    if (i == 0) ours = import;
-    if (i == 0) peer = fastwarc;
-    keep_best(ours, import);
-    if (peer && fastwarc) keep_best(*peer, *fastwarc);
+    ASSIGN_OR_RETURN(const auto cost, measure_import(paths, fmt::format("{}/{}-{}", dir, kind, i)));
+    keep_best(ours, cost);
+    for (std::size_t j = 0; j < peers.size(); ++j) {
+      ASSIGN_OR_RETURN(const auto peer, measure_fastwarc(kFastWarcVersions[j], paths, dir));
+      if (peer) keep_best(peers[j], *peer);
+    }
   }
-  add_rates(report, kind + ", import", contents.records, ours);
-  if (!peer) {
-    report.add("FastWARC: cannot be installed here", 0, "records");
-    return {};
+  add_rates(report, kind + ", import", contents.records, *ours);
+  report.add(kind + ", visits that import has not", contents.visits - ours->visits, "visits",
+             Goal::at_most(0));
+  for (std::size_t j = 0; j < peers.size(); ++j) {
+    const std::string name = fmt::format("FastWARC {}", kFastWarcVersions[j]);
+    if (peers[j]) {
+      add_peer(report, kind, name, contents, *ours, *peers[j]);
+    } else {
+      report.add(name + ": cannot be installed here", 0, "records");
+    }
   }
-  add_rates(report, kind + ", FastWARC", contents.records, *peer);
-  report.add(kind + ", visits that both have not", contents.visits * 2 - ours.visits - peer->visits,
-             "visits", Goal::at_most(0));
-  report.add(kind + ", import / FastWARC, by CPU", peer->cpu_seconds / ours.cpu_seconds, "ratio",
-             Goal::at_least(kImportGoal));
-  report.add(kind + ", import / FastWARC, by real time", peer->real_seconds / ours.real_seconds,
-             "ratio", Goal::at_least(kImportGoal));
   return {};
 }
 
@@ -163,7 +174,8 @@ base::Status run_archive(const Options& options, Report& report) {
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    make_warcs(options.dir + "/encoded", load.encoded));
   const std::vector<std::string> some(
-      all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), load.import_files)));
+      all.begin(),
+      all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), load.import_files)));
   RETURN_IF_ERROR(measure_imports("as crawled", some, options.dir, report));
   return measure_reading(all, options.dir, report);
 }
