@@ -8,6 +8,8 @@ if(PYTHON3)
   meguri_python_test(simulate src/app/simulate_test.py)
   meguri_python_test(links src/web/links_test.py)
   meguri_python_test(warc_peers src/archive/warc_peers_test.py)
+  meguri_python_test(snapshot_peers src/archive/snapshot_peers_test.py)
+  meguri_python_test(wacz src/app/wacz_test.py)
 endif()
 
 # Whole crawls, which prove what the program does and take long with a sanitizer, and benchmarks,
@@ -32,6 +34,9 @@ if(PYTHON3 AND NOT MEGURI_SANITIZE)
   meguri_python_test(demo src/app/demo_test.py)
   meguri_python_test(inspect src/app/inspect_test.py)
   meguri_python_test(warc src/app/warc_command_test.py)
+  meguri_python_test(import src/app/import_test.py)
+  meguri_python_test(snapshot src/app/snapshot_test.py)
+  meguri_python_test(verify src/app/verify_test.py)
 endif()
 
 # The rest has nothing to do with how the program was compiled.

@@ -67,6 +67,18 @@ base::Result<std::unique_ptr<env::FileLock>> lock_archive(env::FileSystem& files
   }
 }
 
+base::Result<std::unique_ptr<env::FileLock>> lock_idle_archive(env::FileSystem& files,
+                                                               const std::string& archive,
+                                                               std::string_view command) {
+  RETURN_IF_ERROR(check_is_archive(files, archive));
+  auto lock = lock_archive(files, archive);
+  if (lock || lock.error().code() != ErrorCode::kBusy) return lock;
+  return base::fail(ErrorCode::kBusy,
+                    "a crawl or another command works on {}; 'meguri {}' needs it for itself, so "
+                    "stop that first ({})",
+                    archive, command, lock.error().message());
+}
+
 base::Result<nlohmann::json> ArchiveDoor::ask(const nlohmann::json& request) const {
   return ask_crawl(socket_, request);
 }

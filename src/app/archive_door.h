@@ -42,6 +42,12 @@ class ArchiveDoor {
 base::Result<std::unique_ptr<env::FileLock>> lock_archive(env::FileSystem& files,
                                                           const std::string& archive);
 
+// For commands that need an archive for themselves. kNotFound: there is none. kBusy: a crawl or
+// another command works on it, and what to do is said; `command` is this one: "repair".
+base::Result<std::unique_ptr<env::FileLock>> lock_idle_archive(env::FileSystem& files,
+                                                               const std::string& archive,
+                                                               std::string_view command);
+
 // What an archive without a crawl answers; the door holds it.
 using OfflineAnswer = std::function<base::Result<nlohmann::json>(const ArchiveDoor& door)>;
 

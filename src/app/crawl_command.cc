@@ -63,6 +63,9 @@ class CrawlCommand final : public Command {
             base::Progress& progress) const;
   base::Result<std::unique_ptr<MetricsServer>> serve_metrics(
       const std::string& address, const std::atomic<const CrawlWatch*>& running) const;
+  base::Result<std::vector<FoundWarc>> earlier_files(const CrawlConfig& config,
+                                                     const archive::TemporalIndex& index,
+                                                     env::FileSystem& files) const;
   base::Status print_end(CrawlSnapshot end, env::FileSystem& files, Output& out) const;
 
   CrawlArguments arguments_;
@@ -142,6 +145,18 @@ base::Status CrawlCommand::init(Output& out) {
   return {};
 }
 
+// What tells of visits before this crawl: files that were named, and files that were imported.
+base::Result<std::vector<FoundWarc>> CrawlCommand::earlier_files(
+    const CrawlConfig& config, const archive::TemporalIndex& index, env::FileSystem& files) const {
+  auto found = find_warcs(files, config.history);
+  if (!found) return std::unexpected(found.error().with_context("--from-archive"));
+  if (!config.crawl.revisit.is_on) return found;
+  ASSIGN_OR_RETURN(const std::string archive, env::absolute_path(archive_));
+  ASSIGN_OR_RETURN(const auto imported, imported_files(index, files, archive));
+  found->insert(found->end(), imported.begin(), imported.end());
+  return found;
+}
+
 base::Status CrawlCommand::run(Output& out) {
   if (archive_.empty()) {
     return base::fail(base::ErrorCode::kInvalid,
@@ -171,15 +186,18 @@ base::Status CrawlCommand::run(Output& out) {
     base::Console::standard_error().write_line("meguri crawl: " + warning + ".");
   }
 
+  ASSIGN_OR_RETURN(network.index, open_index_for_writing(archive_));
+  ASSIGN_OR_RETURN(const auto earlier, earlier_files(config, *network.index, files));
   const auto history =
-      WarmStart(config.crawl, files, state_dir, *clock).prepare(config.history, signals, quiet_);
+      WarmStart(config.crawl, files, state_dir, *clock).prepare(earlier, signals, quiet_);
   if (!history && history.error().code() == base::ErrorCode::kStopped) {
     base::Console::standard_error().write_line("meguri crawl: " + history.error().message() + ".");
     return {};
   }
-  if (!history) return std::unexpected(history.error().with_context("--from-archive"));
+  if (!history) {
+    return std::unexpected(history.error().with_context("reading what was archived before"));
+  }
   network.history = *history;
-  ASSIGN_OR_RETURN(network.index, open_index_for_writing(archive_));
 
   CrawlGraph nodes = build_crawl(config.crawl, network);
   flow::ThreadEngine engine(

@@ -7,6 +7,7 @@
 
 #include "app/build_info.h"
 #include "base/text.h"
+#include "crawl/exclusion_file.h"
 #include "crawl/revisit_plan.h"
 #include "fetch/address.h"
 #include "fetch/address_policy.h"
@@ -155,6 +156,7 @@ base::Status complete(CrawlConfig& config, const std::string& archive) {
     if (known.insert(canonical).second) seeds.push_back(std::move(canonical));
   }
   crawl.seeds = std::move(seeds);
+  crawl.scope.own_exclusion_file = fmt::format("{}/{}", archive, crawl::kOwnExclusionsName);
   if (config.politeness == Politeness::kGentle) {
     crawl.large_host_pages = kLargeHostPages;
     crawl.access.host_wait_ms_min = kGentleWaitMs;

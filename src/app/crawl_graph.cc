@@ -29,8 +29,9 @@ CrawlGraph build_crawl(const CrawlOptions& options, const CrawlSeams& seams) {
   const auto seeder = graph.add<Seeder>(
       "seeder", {.kind = Kind::kBlocking, .split = Split::kSingle}, options, seams.history);
   std::shared_ptr<ExclusionFile> exclusions;
-  if (!options.scope.exclusion_file.empty()) {
-    exclusions = std::make_shared<ExclusionFile>(options.scope.exclusion_file);
+  if (!options.scope.exclusion_file.empty() || !options.scope.own_exclusion_file.empty()) {
+    exclusions = std::make_shared<ExclusionFile>(options.scope.exclusion_file,
+                                                 options.scope.own_exclusion_file);
     graph.add<ExclusionWatch>("exclusions", {.kind = Kind::kBlocking, .split = Split::kSingle},
                               exclusions);
   }

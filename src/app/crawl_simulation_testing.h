@@ -159,7 +159,7 @@ class Crawl {
   Entries entries_of_files() {
     env::MemoryStoreDisk disk;
     const auto fresh = archive::TemporalIndex::open(disk.open().value()).value();
-    archive::FileIndexer indexer;
+    archive::FileIndexer indexer(index_->removals());
     for (const auto& [number, known] : index_->files()) {
       archive::IndexFile file;
       file.number = number;

@@ -71,14 +71,15 @@ def read_visits(file):
             kind = fields["WARC-Type"]
             if kind not in ("response", "revisit", "metadata"):
                 continue
-            if fields.get("X-Meguri-Purpose") == "robots":
+            if fields.get("X-Meguri-Purpose") == "robots" or "X-Meguri-Removed" in fields:
                 continue
             yield Visit(kind, fields["WARC-Target-URI"], fields, status_of(fields, block))
 
 
 def warc_files(archive):
     folder = os.path.join(archive, "warc")
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    return [path for path in paths if os.path.isfile(path)]  # not what was imported
 
 
 def archived(archive):

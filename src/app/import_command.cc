@@ -2,11 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,13 +25,6 @@ using archive::Imported;
 using archive::ImportOutcome;
 using base::ErrorCode;
 using base::MutexLock;
-
-base::Result<std::string> absolute(const std::string& path) {
-  std::error_code error;
-  const auto canonical = std::filesystem::weakly_canonical(path, error);
-  if (error) return base::fail(ErrorCode::kIo, "{}: {}", path, error.message());
-  return canonical.string();
-}
 
 // What came of all files. Thread-safe.
 class ImportTally {
@@ -142,7 +133,8 @@ class ImportCommand final : public Command {
   base::Status run(Output& out) override;
 
  private:
-  base::Status remove(archive::Importer& importer, archive::TemporalIndex& index, Output& out);
+  base::Status check(env::FileSystem& files) const;
+  base::Status remove(archive::Importer& importer, Output& out);
   base::Status import(archive::Importer& importer, const std::vector<FoundWarc>& found,
                       std::size_t workers, ImportTally& tally);
 
@@ -155,22 +147,32 @@ class ImportCommand final : public Command {
   bool quiet_ = false;
 };
 
+base::Status ImportCommand::check(env::FileSystem& files) const {
+  if (!removes_) return {};
+  if (copies_) {
+    return base::fail(ErrorCode::kInvalid,
+                      "--copy brings files in and --remove takes them out; leave out one of them");
+  }
+  return check_has_index(files, archive_);
+}
+
 base::Status ImportCommand::run(Output& out) {
   env::PosixFileSystem files;
+  RETURN_IF_ERROR(check(files));
   ASSIGN_OR_RETURN(const std::size_t workers, parse_workers(workers_));
   std::vector<FoundWarc> found;
   if (!removes_) {
     ASSIGN_OR_RETURN(found, find_warcs(files, paths_));
   }
   RETURN_IF_ERROR(files.make_dirs(archive_));
-  ASSIGN_OR_RETURN(const std::string archive, absolute(archive_));
+  ASSIGN_OR_RETURN(const std::string archive, env::absolute_path(archive_));
   ASSIGN_OR_RETURN(const auto lock, lock_archive(files, archive));
   RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
   ASSIGN_OR_RETURN(const auto index, open_index_for_writing(archive));
   archive::Importer importer(*index, files, archive);
-  if (removes_) return remove(importer, *index, out);
+  if (removes_) return remove(importer, out);
   for (FoundWarc& file : found) {
-    ASSIGN_OR_RETURN(file.path, absolute(file.path));
+    ASSIGN_OR_RETURN(file.path, env::absolute_path(file.path));
   }
   ImportTally tally(found);
   const auto status = import(importer, found, workers, tally);
@@ -219,13 +221,12 @@ base::Status ImportCommand::import(archive::Importer& importer, const std::vecto
                          }});
 }
 
-base::Status ImportCommand::remove(archive::Importer& importer, archive::TemporalIndex& index,
-                                   Output& out) {
+base::Status ImportCommand::remove(archive::Importer& importer, Output& out) {
+  std::vector<std::string> paths;
   for (const std::string& path : paths_) {
-    ASSIGN_OR_RETURN(const std::string file, absolute(path));
-    RETURN_IF_ERROR(importer.remove(file));
+    ASSIGN_OR_RETURN(paths.emplace_back(), env::absolute_path(path));
   }
-  RETURN_IF_ERROR(index.flush());
+  RETURN_IF_ERROR(importer.remove(paths));
   if (json_) {
     out.print("{}\n", nlohmann::ordered_json{{"removed", paths_.size()}}.dump());
   } else {

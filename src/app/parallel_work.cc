@@ -21,7 +21,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
+constexpr base::Duration kLookEvery = base::Duration::from_ms(50);
 constexpr std::uint64_t kWorkersMax = 256;
 
 }  // namespace
@@ -57,17 +57,21 @@ base::Status do_in_parallel(const ParallelWork& parallel) {
   for (std::size_t i = 0; i < workers; ++i) threads.emplace_back(run);
   const env::RealClock clock;
   base::Progress shown(base::Console::standard_error());
+  const auto show = [&] {
+    if (const std::string text = parallel.progress(); !text.empty()) {
+      shown.update(clock.ticks(), text);
+    }
+  };
   bool is_signalled = false;
   while (ended < workers) {
     if (signals.wait(kLookEvery)) {
       is_signalled = true;
       is_stopped = true;
     }
-    if (const std::string text = parallel.progress(); !text.empty()) {
-      shown.update(clock.ticks(), text);
-    }
+    show();
   }
   for (std::thread& thread : threads) thread.join();
+  show();
   shown.finish();
   const base::MutexLock lock(mutex);
   const bool is_failed = failure && failure->code() != ErrorCode::kStopped;

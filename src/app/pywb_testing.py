@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 import urllib.error
@@ -47,11 +48,13 @@ class Shown:
 
 
 class Pywb:
-    """A collection of these files, replayed while the block lasts."""
+    """A collection of these files, replayed while the block lasts: by an index that pywb makes, or
+    by a CDXJ file that is given."""
 
-    def __init__(self, folder, files):
+    def __init__(self, folder, files, index=None):
         self.place = os.path.join(folder, "pywb")
         self.files = files
+        self.index = index
 
     def __enter__(self):
         manager = os.path.join(os.path.dirname(peers.PYWB_PYTHON), "wb-manager")
@@ -60,6 +63,8 @@ class Pywb:
             done = testing.run([manager, *command], cwd=self.place, timeout=600)
             if done.returncode != 0:
                 raise RuntimeError(done.stderr)
+        if self.index is not None:
+            shutil.copy(self.index, os.path.join(self.place, "collections/all/indexes/index.cdxj"))
         self.server = subprocess.Popen(
             [peers.PYWB_PYTHON, "-c", SCRIPT],
             cwd=self.place,

@@ -16,22 +16,6 @@ using archive::DigestVerdict;
 using archive::WarcFault;
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, archive::kWarcFaultCount> kSentences = {
-    "the file ends inside it",
-    "its bytes or those before it cannot be decompressed, or fail their checksum",
-    "the next record begins before its Content-Length is reached",
-    "its Content-Length is missing or no number",
-    "its head has no end, or is too long",
-    "it has more fields than are read",
-    "bytes before it were passed over",
-    "it does not end with exactly the empty lines it should",
-    "its version is none that is known",
-    "its head has folded lines, lines that end with LF alone, or lines that are no fields",
-    "an empty gzip member or zstd frame lies before it",
-    "it does not begin a gzip member or zstd frame, so that it cannot be read alone",
-    "it goes on in another gzip member or zstd frame",
-};
-
 constexpr std::array<std::string_view, 3> kRequiredFields = {"WARC-Type", "WARC-Record-ID",
                                                              "WARC-Date"};
 
@@ -74,13 +58,13 @@ void WarcFindings::add_faults(archive::WarcFaults faults, std::string_view place
     archive::WarcFaults alone;
     alone.add(fault);
     if (alone.is_whole()) {
-      add_note(file_, place, name_of(fault), kSentences.at(i));
+      add_note(file_, place, name_of(fault), sentence_of(fault));
     } else if (fault == WarcFault::kSkipped) {
       add_trouble(
           place, name_of(fault),
           fmt::format("{} before it were passed over", counted(skipped_bytes, "byte", "bytes")));
     } else {
-      add_trouble(place, name_of(fault), kSentences.at(i));
+      add_trouble(place, name_of(fault), sentence_of(fault));
     }
   }
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
+#include <iterator>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "env/ordered_store.h"
 #include "env/random.h"
+#include "web/http_text.h"
 
 namespace meguri::app {
 
@@ -24,8 +25,6 @@ namespace {
 using base::ErrorCode;
 
 constexpr base::Duration kLookEvery = base::Duration::from_ms(250);
-
-std::string line_of(const FoundWarc& file) { return fmt::format("{} {}\n", file.bytes, file.path); }
 
 // Several threads take one file after the other.
 class Filling {
@@ -72,6 +71,10 @@ class Filling {
       }
     }
     ASSIGN_OR_RETURN(const auto bytes, files_.open_read(file.path));
+    {
+      const base::MutexLock lock(mutex_);
+      RETURN_IF_ERROR(store_.begin_file(file.path));
+    }
     const auto read = reader.read(*bytes, [this](crawl::HistoryVisit&& visit) {
       const base::MutexLock lock(mutex_);
       if (is_over_) return base::Status(base::fail(ErrorCode::kStopped, "stopped"));
@@ -118,46 +121,67 @@ base::Result<std::unique_ptr<crawl::HistoryStore>> WarmStart::open_store() const
   return crawl::HistoryStore::open(files_, store_dir(), std::move(store));
 }
 
-// Whether all of them were read before, as they are now.
-base::Result<bool> WarmStart::is_taken(const std::vector<FoundWarc>& found) const {
+base::Result<WarmStart::Taken> WarmStart::read_taken() const {
+  Taken taken;
   ASSIGN_OR_RETURN(const bool exists, files_.exists(taken_path()));
-  if (!exists) return false;
+  if (!exists) return taken;
   ASSIGN_OR_RETURN(const std::string text, env::read_file(files_, taken_path()));
-  std::set<std::string, std::less<>> taken;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    taken.insert(text.substr(begin, end - begin));
-    begin = end;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t space = std::min(line.find(' '), line.size());
+    if (const auto bytes = web::parse_decimal(line.substr(0, space));
+        bytes && space < line.size()) {
+      taken[std::string(line.substr(space + 1))] = *bytes;
+    }
   }
-  return std::ranges::all_of(found,
-                             [&](const FoundWarc& file) { return taken.contains(line_of(file)); });
+  return taken;
 }
 
-base::Status WarmStart::note_taken(const std::vector<FoundWarc>& found) const {
+base::Status WarmStart::note_taken(Taken taken, const std::vector<FoundWarc>& fresh) const {
+  for (const FoundWarc& file : fresh) taken[file.path] = file.bytes;
   std::string text;
-  for (const FoundWarc& file : found) text += line_of(file);
+  for (const auto& [path, bytes] : taken) text += fmt::format("{} {}\n", bytes, path);
   return env::write_file_atomically(files_, taken_path(), text);
 }
 
+// What a store has of files that were read to their end may not be in the crawl yet, and stays.
+// What was begun of a file that nobody wants any more goes, with the rest of such a store.
+base::Result<std::unique_ptr<crawl::HistoryStore>> WarmStart::open_to_fill(
+    const std::vector<FoundWarc>& found, const Taken& taken) const {
+  ASSIGN_OR_RETURN(auto store, open_store());
+  if (!store->name().empty()) {
+    RETURN_IF_ERROR(store->reopen());
+    return store;
+  }
+  ASSIGN_OR_RETURN(const auto begun, store->files());
+  const bool is_wanted = std::ranges::all_of(begun, [&](const std::string& path) {
+    return taken.contains(path) || std::ranges::find(found, path, &FoundWarc::path) != found.end();
+  });
+  if (is_wanted) return store;
+  RETURN_IF_ERROR(store->discard());
+  return open_store();
+}
+
 base::Result<std::shared_ptr<crawl::HistoryStore>> WarmStart::prepare(
-    const std::vector<std::string>& paths, const StopSignals& signals, bool is_quiet) {
-  ASSIGN_OR_RETURN(const auto found, find_warcs(files_, paths));
-  ASSIGN_OR_RETURN(const bool is_known, is_taken(found));
-  ASSIGN_OR_RETURN(const bool has_one, has_store());
-  if (found.empty() || is_known) {
+    const std::vector<FoundWarc>& found, const StopSignals& signals, bool is_quiet) {
+  ASSIGN_OR_RETURN(const Taken taken, read_taken());
+  std::vector<FoundWarc> fresh;
+  std::ranges::copy_if(found, std::back_inserter(fresh), [&](const FoundWarc& file) {
+    const auto before = taken.find(file.path);
+    return before == taken.end() || before->second != file.bytes;
+  });
+  if (fresh.empty()) {
+    ASSIGN_OR_RETURN(const bool has_one, has_store());
     if (!has_one) return nullptr;
     ASSIGN_OR_RETURN(std::shared_ptr<crawl::HistoryStore> store, open_store());
     if (store->name().empty()) return nullptr;  // nobody wants it any more
     return store;
   }
-  ASSIGN_OR_RETURN(auto store, open_store());
-  if (!store->name().empty()) {  // made of other files
-    RETURN_IF_ERROR(store->discard());
-    ASSIGN_OR_RETURN(store, open_store());
-  }
-  RETURN_IF_ERROR(fill(found, *store, signals, is_quiet));
+  ASSIGN_OR_RETURN(auto store, open_to_fill(found, taken));
+  RETURN_IF_ERROR(fill(fresh, *store, signals, is_quiet));
   RETURN_IF_ERROR(store->complete(fmt::format("{:016x}", env::Random::from_system().next())));
-  RETURN_IF_ERROR(note_taken(found));
+  RETURN_IF_ERROR(note_taken(taken, fresh));
   return std::shared_ptr<crawl::HistoryStore>(std::move(store));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,9 +19,9 @@
 
 namespace meguri::app {
 
-// Reads what `paths` name into the store DIR/history of the state's folder, on all cores, unless
-// that was done before. After a crash or a stop it goes on with the files that are not read yet.
-// For whoever holds the archive's lock.
+// Reads WARC files into the store DIR/history of the state's folder, on all cores, each once,
+// however often the crawl is begun again. After a crash or a stop it goes on with the files that
+// are not read yet. For whoever holds the archive's lock.
 class WarmStart {
  public:
   WarmStart(const crawl::CrawlOptions& options, env::FileSystem& files, std::string state_dir,
@@ -29,17 +30,21 @@ class WarmStart {
 
   // The store, complete; null: there is nothing that the crawl does not know already.
   // kStopped: a signal came.
-  base::Result<std::shared_ptr<crawl::HistoryStore>> prepare(const std::vector<std::string>& paths,
+  base::Result<std::shared_ptr<crawl::HistoryStore>> prepare(const std::vector<FoundWarc>& found,
                                                              const StopSignals& signals,
                                                              bool is_quiet);
 
  private:
+  using Taken = std::map<std::string, std::uint64_t>;  // files that were read, and their sizes then
+
   std::string store_dir() const { return state_dir_ + "/history"; }
   std::string taken_path() const { return state_dir_ + "/history-taken"; }
   base::Result<bool> has_store() const;
   base::Result<std::unique_ptr<crawl::HistoryStore>> open_store() const;
-  base::Result<bool> is_taken(const std::vector<FoundWarc>& found) const;
-  base::Status note_taken(const std::vector<FoundWarc>& found) const;
+  base::Result<std::unique_ptr<crawl::HistoryStore>> open_to_fill(
+      const std::vector<FoundWarc>& found, const Taken& taken) const;
+  base::Result<Taken> read_taken() const;
+  base::Status note_taken(Taken taken, const std::vector<FoundWarc>& fresh) const;
   base::Status fill(const std::vector<FoundWarc>& found, crawl::HistoryStore& store,
                     const StopSignals& signals, bool is_quiet);
 

@@ -43,7 +43,8 @@ std::string reason_text(UrlReason reason) {
     case UrlReason::kScope: return "it is outside the scope of the seeds (--scope)";
     case UrlReason::kNotIncluded: return "no --include pattern is found in it";
     case UrlReason::kExcluded: return "an --exclude pattern is found in it";
-    case UrlReason::kListed: return "the exclusion list names it (--exclusions)";
+    case UrlReason::kListed:
+      return "the exclusion list names it (--exclusions, or exclusions.txt of the archive)";
   }
   switch (static_cast<web::UrlRefusal>(reason)) {
     case web::UrlRefusal::kTooLong: return "it is too long";
@@ -65,7 +66,8 @@ std::string_view refusal_text(Refusal refusal) {
     case Refusal::kParked:
       return "its host asks for too long a delay, or its robots.txt cannot be had";
     case Refusal::kSkipped: return "the configuration says that its host is not visited";
-    case Refusal::kExcluded: return "the exclusion list names it (--exclusions)";
+    case Refusal::kExcluded:
+      return "the exclusion list names it (--exclusions, or exclusions.txt of the archive)";
     case Refusal::kAlias: return "its host is an alias of another, whose page it is";
     case Refusal::kFull:
     case Refusal::kInterrupted:

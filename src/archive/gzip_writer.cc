@@ -12,7 +12,6 @@
 namespace meguri::archive {
 namespace {
 
-constexpr std::string_view kHeader("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);  // no name, no time
 constexpr std::uint32_t kLevel = 1;
 constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30U;  // ISA-L counts in 32 bits
 constexpr std::size_t kStoredBytesMax = 0xffff;                // of one block, by the format
@@ -72,7 +71,7 @@ GzipWriter::GzipWriter()
 GzipWriter::~GzipWriter() = default;
 
 void GzipWriter::begin_member() {
-  member_ = kHeader;
+  member_ = kGzipMemberHead;
   isal_deflate_init(stream_.get());
   stream_->level = kLevel;
   stream_->level_buf = level_.data();

@@ -15,6 +15,9 @@ struct isal_zstream;  // NOLINT(readability-identifier-naming): as ISA-L calls i
 
 namespace meguri::archive {
 
+// With which all members begin: no name, no time.
+inline constexpr std::string_view kGzipMemberHead("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+
 // Whether these bytes are compressed already, by their look: all values come about equally often.
 bool looks_packed(std::string_view bytes);
 

@@ -327,14 +327,16 @@ bool EntryView::parse_parts(std::string_view& value, unsigned parts) {
   return base::take_short_text(value, url_);
 }
 
-std::string_view EntryView::surt() const { return page_.substr(1, page_.size() - 2 - kHashBytes); }
-
-std::string EntryView::digest() const {
-  if (!is_sha1_) return std::string(digest_);
+std::string digest_text(std::string_view bytes, bool is_sha1) {
   Digest digest;
-  std::memcpy(digest.bytes.data(), digest_.data(), digest.bytes.size());
+  if (!is_sha1 || bytes.size() != digest.bytes.size()) return std::string(bytes);
+  std::memcpy(digest.bytes.data(), bytes.data(), digest.bytes.size());
   return digest.to_string();
 }
+
+std::string_view EntryView::surt() const { return page_.substr(1, page_.size() - 2 - kHashBytes); }
+
+std::string EntryView::digest() const { return digest_text(digest_, is_sha1_); }
 
 std::optional<EntryOriginal> EntryView::original() const {
   if (!has_original_) return std::nullopt;

@@ -73,6 +73,9 @@ struct EncodedEntry {
 };
 EncodedEntry encode(const IndexEntry& entry);
 
+// The text of EntryView::digest_bytes().
+std::string digest_text(std::string_view bytes, bool is_sha1);
+
 // The front that the keys of all entries of one exact URL share.
 std::string page_key_of(std::string_view url);
 // Likewise with the date: seeking to it finds the newest entry of that date or before.
@@ -101,6 +104,7 @@ class EntryView {
   // Bytes that are equal for equal digests of one algorithm; empty: not known.
   std::string_view digest_bytes() const { return digest_; }
   std::string digest() const;  // as in IndexEntry
+  bool has_sha1() const { return is_sha1_; }
   std::string_view language() const { return language_; }
   std::uint32_t target() const { return target_; }
   bool has_original() const { return has_original_; }

@@ -73,6 +73,27 @@ TEST(IndexEntry, NeedsNoUrlWhereItsSurtImpliesIt) {
   EXPECT_LE(implied, 30U);
 }
 
+// docs/formats/index.md has these bytes.
+TEST(IndexEntry, HasTheBytesThatTheDocumentShows) {
+  IndexEntry entry = entry_of("https://www.example.com/a");
+  entry.language = "ja";
+  const EncodedEntry encoded = encode(entry);
+  EXPECT_EQ(base::hex_of(encoded.key),
+            "65"
+            "636f6d2c6578616d706c65292f6100"
+            "b88ab03f658102ce"
+            "7ffffe6489255784"
+            "fffffff8"
+            "fffffffffffe1dbf");
+  EXPECT_EQ(base::hex_of(encoded.value),
+            "e4"
+            "05"
+            "01"
+            "d723"
+            "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"
+            "026a61");
+}
+
 TEST(IndexEntry, KeepsUrlsThatShareASurtApart) {
   const std::vector<std::string> urls = {
       "http://example.com/A",      "http://example.com/a",      "https://www.example.com/a",

@@ -1,5 +1,6 @@
 #include "archive/index_removal.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 
@@ -46,13 +47,27 @@ base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
   return removed;
 }
 
-base::Status remove_file(TemporalIndex& index, std::uint32_t number) {
-  RETURN_IF_ERROR(
-      remove_entries(index, std::string_view(&kEntryKeyPrefix, 1),
-                     [number](const EntryView& entry) { return entry.place().file == number; }));
+base::Status remove_files(TemporalIndex& index, const std::set<std::uint32_t>& numbers) {
   IndexBatch batch;
-  batch.remove_file(number);
+  for (const std::uint32_t number : numbers) {
+    const IndexFile* known = index.file(number);
+    if (known == nullptr) continue;
+    IndexFile file = *known;
+    file.is_complete = false;
+    file.indexed_to = 0;
+    batch.set(file);
+  }
+  RETURN_IF_ERROR(index.write(batch));
+  RETURN_IF_ERROR(remove_entries(
+      index, std::string_view(&kEntryKeyPrefix, 1),
+      [&numbers](const EntryView& entry) { return numbers.contains(entry.place().file); }));
+  batch.clear();
+  for (const std::uint32_t number : numbers) batch.remove_file(number);
   return index.write(batch);
+}
+
+base::Status remove_file(TemporalIndex& index, std::uint32_t number) {
+  return remove_files(index, {number});
 }
 
 }  // namespace meguri::archive

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "archive/index_entry.h"
 #include "archive/temporal_index.h"
@@ -17,7 +18,9 @@ base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
     TemporalIndex& index, std::string_view front,
     const std::function<bool(const EntryView& entry)>& is_meant);
 
-// All entries of a file, and the file.
+// Some files with all their entries, in one walk over all. After a crash in between they are there
+// as files of which nothing is indexed yet, so that removing or importing them again sets it right.
+base::Status remove_files(TemporalIndex& index, const std::set<std::uint32_t>& numbers);
 base::Status remove_file(TemporalIndex& index, std::uint32_t number);
 
 }  // namespace meguri::archive

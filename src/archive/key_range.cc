@@ -10,9 +10,9 @@ namespace meguri::archive {
 
 namespace {
 
-constexpr std::size_t kMiddleBytes =
-    24;                        // behind what both ends share; further ones decide nothing
-constexpr int kHalvings = 64;  // of a range that does not become smaller
+constexpr std::size_t kMiddleBytes = 64;  // behind what both ends share
+constexpr int kHalvings = 256;            // in search of the middle
+constexpr int kDepthMax = 64;             // of a range that does not become smaller
 
 // A key between two others, half way as bytes are counted; `begin` where there is none.
 std::string middle_of(std::string_view begin, std::string_view end) {
@@ -46,45 +46,62 @@ class Splitter {
   Splitter(const TemporalIndex& index, std::uint64_t range_bytes)
       : index_(index), cursor_(index.cursor()), range_bytes_(range_bytes) {}
 
-  base::Status split(const KeyRange& range, int halvings, std::vector<KeyRange>& out) {
+  base::Status split(const KeyRange& range, int depth, std::vector<KeyRange>& out) {
     const std::uint64_t bytes = index_.approximate_bytes(range.begin, range.end);
-    if (bytes <= range_bytes_ || halvings == 0) {
+    if (bytes <= range_bytes_ || depth == 0) {
       out.push_back(range);
       return {};
     }
-    ASSIGN_OR_RETURN(const std::string middle, middle_page(range));
+    ASSIGN_OR_RETURN(const std::string middle, middle_surt(range));
     if (middle.empty()) {
       out.push_back(range);
       return {};
     }
-    RETURN_IF_ERROR(split({range.begin, middle}, halvings - 1, out));
-    return split({middle, range.end}, halvings - 1, out);
+    RETURN_IF_ERROR(split({range.begin, middle}, depth - 1, out));
+    return split({middle, range.end}, depth - 1, out);
   }
 
  private:
-  // Where a page begins that has about as much before it as behind it; empty: there is none but the
+  // Where a SURT begins that has about as much before it as behind it; empty: there is none but the
   // first.
-  base::Result<std::string> middle_page(const KeyRange& range) {
-    std::string low = range.begin;
-    std::string high = range.end;
+  base::Result<std::string> middle_surt(const KeyRange& range) {
+    ASSIGN_OR_RETURN(std::string surt, surt_from(middle_key(range)));
+    // The first may have more than half of all.
+    if (!surt.empty() && surt <= range.begin) {
+      ASSIGN_OR_RETURN(surt, surt_from(range_of_front(surt).end));
+    }
+    return surt < range.end ? surt : std::string();
+  }
+
+  std::string middle_key(const KeyRange& range) const {
+    // Keys that are there share more than those that may be.
+    cursor_->seek(range.begin);
+    std::string low = cursor_->valid() ? std::string(cursor_->key()) : range.begin;
+    cursor_->seek_for_prev(range.end);
+    std::string high = cursor_->valid() ? std::string(cursor_->key()) : range.end;
     const std::uint64_t all = index_.approximate_bytes(range.begin, range.end);
     for (int i = 0; i < kHalvings; ++i) {
       std::string middle = middle_of(low, high);
       if (middle <= low || middle >= high) break;
       const std::uint64_t before = index_.approximate_bytes(range.begin, middle);
-      const bool is_near = before * 10 >= all * 4 && before * 10 <= all * 6;
+      if (before * 10 >= all * 4 && before * 10 <= all * 6) return middle;
       (before < all / 2 ? low : high) = std::move(middle);
-      if (is_near) break;
     }
-    cursor_->seek(low);
+    return low;
+  }
+
+  // The SURT of the first entry from a key on, as keys begin with it; empty: there is none.
+  base::Result<std::string> surt_from(const std::string& key) {
+    cursor_->seek(key);
     if (!cursor_->valid()) {
       RETURN_IF_ERROR(cursor_->status());
       return std::string();
     }
     const auto entry = EntryView::parse(cursor_->key(), cursor_->value());
     if (!entry) return std::string();
-    std::string page(entry->page());
-    return page > range.begin && page < range.end ? page : std::string();
+    std::string surt;
+    surt.append(1, kEntryKeyPrefix).append(entry->surt()).append(1, '\0');
+    return surt;
   }
 
   const TemporalIndex& index_;
@@ -122,7 +139,7 @@ base::Result<std::vector<KeyRange>> split(const TemporalIndex& index,
                                           std::uint64_t range_bytes) {
   std::vector<KeyRange> out;
   Splitter splitter(index, range_bytes);
-  for (const KeyRange& range : ranges) RETURN_IF_ERROR(splitter.split(range, kHalvings, out));
+  for (const KeyRange& range : ranges) RETURN_IF_ERROR(splitter.split(range, kDepthMax, out));
   return out;
 }
 

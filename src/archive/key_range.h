@@ -26,8 +26,8 @@ KeyRange range_of_entries();  // all of them
 // In their order, those that overlap or meet joined.
 std::vector<KeyRange> joined(std::vector<KeyRange> ranges);
 
-// The same keys in about so many bytes a range, cut between pages, so that each can be walked by
-// itself. Entries that are only in memory are not weighed.
+// The same keys in about so many bytes a range, cut between SURTs, so that each can be walked by
+// itself, and its lines be sorted. Entries that are only in memory are not weighed.
 base::Result<std::vector<KeyRange>> split(const TemporalIndex& index,
                                           const std::vector<KeyRange>& ranges,
                                           std::uint64_t range_bytes);

@@ -120,7 +120,9 @@ base::Result<TimeSpan> parse_period(std::string_view text, Instant now) {
   }
   if (!last.empty()) {
     ASSIGN_OR_RETURN(const TimeSpan named, parse_named_time(last, now));
-    period.end = named.end;
+    // A second or less is a moment, and periods do not have the one they end at.
+    const bool is_moment = named.end - named.begin <= Duration::seconds(1);
+    period.end = is_moment ? named.begin : named.end;
   }
   if (period.empty()) {
     return base::fail(ErrorCode::kInvalid, "{} ends before it begins", base::quoted(text));

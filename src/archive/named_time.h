@@ -20,8 +20,9 @@ base::Result<TimeSpan> parse_named_time(std::string_view text, base::Instant now
 // The last moment of what a text names, so that "2026-11" is as things stood when November ended.
 base::Result<base::Instant> parse_moment(std::string_view text, base::Instant now);
 
-// "A..B": from the first moment of A to the last of B. Either may be left out: from the beginning
-// of time, without an end. "A" alone: what it names. kInvalid too if it ends before it begins.
+// "A..B": from the first moment of A to the last of B, where B names a minute or more; a second or
+// less is a moment, up to which, but without which, the period goes. Either may be left out: from
+// the beginning of time, without an end. "A" alone: what it names. kInvalid too if it is empty.
 base::Result<TimeSpan> parse_period(std::string_view text, base::Instant now);
 
 }  // namespace meguri::archive

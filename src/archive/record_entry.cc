@@ -65,6 +65,31 @@ base::Result<std::string> digest_rest(BodyReader& body, Sha1& sha1) {
   }
 }
 
+bool is_cut(const WarcRecord& record) {
+  return record.fields.has("WARC-Truncated") || record.fields.has("WARC-Segment-Number");
+}
+
+// A revisit of another page's record is content of its own, which happens to be there already: what
+// the page had before says nothing of it.
+void describe_revisit(const WarcRecord& record, const web::ParsedHead* head, IndexEntry& entry) {
+  const bool is_not_modified = record.get("WARC-Profile").ends_with("/server-not-modified");
+  const auto original_date = base::Instant::parse_rfc3339(record.get("WARC-Refers-To-Date"));
+  std::string_view original = record.get("WARC-Refers-To-Target-URI");
+  if (original.starts_with('<') && original.ends_with('>')) {
+    original = original.substr(1, original.size() - 2);
+  }
+  std::optional<EntryOriginal> elsewhere;
+  if (original_date && !original.empty() && original != entry.url) {
+    elsewhere = EntryOriginal{.url = std::string(original), .date = *original_date};
+  }
+  if (head != nullptr) describe_answer(head->head, entry);
+  entry.is_not_modified = entry.is_not_modified || is_not_modified;
+  if (entry.status == 0 && entry.is_not_modified) entry.status = 304;
+  const bool is_own = !elsewhere || entry.is_not_modified;
+  entry.kind = is_own ? EntryKind::kUnchanged : EntryKind::kChanged;
+  entry.original = std::move(elsewhere);
+}
+
 }  // namespace
 
 void describe_answer(const web::HttpHead& head, IndexEntry& entry) {
@@ -84,8 +109,7 @@ std::string entry_digest_of(std::string_view said) {
   return sha1 ? sha1->to_string() : std::string(said);
 }
 
-base::Result<std::optional<IndexEntry>> EntryReader::read(WarcReader& reader) {
-  const WarcRecord& record = reader.record();
+std::optional<IndexEntry> entry_of(const WarcRecord& record, const web::ParsedHead* head) {
   const Type type = type_of(record);
   const auto date = base::Instant::parse_rfc3339(record.get("WARC-Date"));
   if (type == Type::kNone || !date || record.target_uri().empty()) return std::nullopt;
@@ -97,9 +121,16 @@ base::Result<std::optional<IndexEntry>> EntryReader::read(WarcReader& reader) {
   entry.digest = entry_digest_of(record.get("WARC-Payload-Digest"));
   entry.place.offset = record.offset;
   switch (type) {
-    case Type::kResponse: RETURN_IF_ERROR(read_answer(reader, entry)); break;
-    case Type::kRevisit: RETURN_IF_ERROR(read_revisit(reader, entry)); break;
-    case Type::kResource: RETURN_IF_ERROR(read_resource(reader, entry)); break;
+    case Type::kResponse:
+    case Type::kResource:
+      entry.is_cut = is_cut(record);
+      if (type == Type::kResponse && head != nullptr) {
+        describe_answer(head->head, entry);
+      } else {
+        entry.mime = mime_of(record.fields);  // also of DNS and the like
+      }
+      break;
+    case Type::kRevisit: describe_revisit(record, head, entry); break;
     case Type::kFailure:
       entry.kind = EntryKind::kError;
       entry.digest.clear();
@@ -109,53 +140,23 @@ base::Result<std::optional<IndexEntry>> EntryReader::read(WarcReader& reader) {
   return entry;
 }
 
-base::Status EntryReader::read_answer(WarcReader& reader, IndexEntry& entry) {
-  const auto kind = http_kind_of(reader.record());
-  if (!kind) return read_resource(reader, entry);  // of DNS and the like
-  entry.is_cut = reader.record().fields.has("WARC-Truncated") ||
-                 reader.record().fields.has("WARC-Segment-Number");
-  ASSIGN_OR_RETURN(const web::ParsedHead head, read_http_head(reader, *kind));
-  describe_answer(head.head, entry);
-  if (!entry.digest.empty()) return {};
-  BodyReader body(reader, head);
-  ASSIGN_OR_RETURN(entry.digest, digest_rest(body, sha1_));
-  return {};
+bool takes_payload_digest(const WarcRecord& record, const IndexEntry& entry) {
+  const Type type = type_of(record);
+  return entry.digest.empty() && (type == Type::kResponse || type == Type::kResource);
 }
 
-// A revisit of another page's record is content of its own, which happens to be there already: what
-// the page had before says nothing of it.
-base::Status EntryReader::read_revisit(WarcReader& reader, IndexEntry& entry) {
+base::Result<std::optional<IndexEntry>> EntryReader::read(WarcReader& reader) {
   const WarcRecord& record = reader.record();
-  const bool is_not_modified = record.get("WARC-Profile").ends_with("/server-not-modified");
-  const auto original_date = base::Instant::parse_rfc3339(record.get("WARC-Refers-To-Date"));
-  std::string_view original = record.get("WARC-Refers-To-Target-URI");
-  if (original.starts_with('<') && original.ends_with('>')) {
-    original = original.substr(1, original.size() - 2);
-  }
-  std::optional<EntryOriginal> elsewhere;
-  if (original_date && !original.empty() && original != entry.url) {
-    elsewhere = EntryOriginal{.url = std::string(original), .date = *original_date};
-  }
+  if (type_of(record) == Type::kNone) return std::nullopt;
+  std::optional<web::ParsedHead> head;
   if (const auto kind = http_kind_of(record)) {
-    ASSIGN_OR_RETURN(const web::ParsedHead head, read_http_head(reader, *kind));
-    describe_answer(head.head, entry);
+    ASSIGN_OR_RETURN(head, read_http_head(reader, *kind));
   }
-  entry.is_not_modified = entry.is_not_modified || is_not_modified;
-  if (entry.status == 0 && entry.is_not_modified) entry.status = 304;
-  const bool is_own = !elsewhere || entry.is_not_modified;
-  entry.kind = is_own ? EntryKind::kUnchanged : EntryKind::kChanged;
-  entry.original = std::move(elsewhere);
-  return {};
-}
-
-base::Status EntryReader::read_resource(WarcReader& reader, IndexEntry& entry) {
-  const WarcRecord& record = reader.record();
-  entry.mime = mime_of(record.fields);
-  entry.is_cut = record.fields.has("WARC-Truncated") || record.fields.has("WARC-Segment-Number");
-  if (!entry.digest.empty()) return {};
-  BodyReader body(reader);
-  ASSIGN_OR_RETURN(entry.digest, digest_rest(body, sha1_));
-  return {};
+  auto entry = entry_of(record, head ? &*head : nullptr);
+  if (!entry || !takes_payload_digest(record, *entry)) return entry;
+  BodyReader body = head ? BodyReader(reader, *head) : BodyReader(reader);
+  ASSIGN_OR_RETURN(entry->digest, digest_rest(body, sha1_));
+  return entry;
 }
 
 }  // namespace meguri::archive

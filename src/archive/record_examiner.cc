@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "archive/body_reader.h"
+#include "archive/record_entry.h"
+#include "archive/sha1.h"
 #include "web/ascii.h"
 #include "web/content_type.h"
 #include "web/http_head.h"
@@ -32,9 +34,10 @@ std::string_view said_payload_digest(const WarcRecord& record) {
 
 }  // namespace
 
-base::Result<Examination> examine(WarcReader& reader) {
+base::Result<Examination> examine(WarcReader& reader, bool makes_entry) {
   const WarcRecord& record = reader.record();
   Examination found;
+  std::optional<Sha1> digest;  // for the entry, where the record says none
   DigestCheck block(record.get("WARC-Block-Digest"));
   DigestCheck stored(said_payload_digest(record));
   DigestCheck plain(said_payload_digest(record));
@@ -44,6 +47,7 @@ base::Result<Examination> examine(WarcReader& reader) {
     found.status = head.head.status;
     found.mime = mime_of(head.head.fields);
     body.emplace(reader, head);
+    if (makes_entry) found.entry = entry_of(record, &head);
     if (head.state != web::HeadState::kNotHttp) {
       const std::string bytes = head.head.to_bytes();
       block.update(bytes);
@@ -52,7 +56,9 @@ base::Result<Examination> examine(WarcReader& reader) {
   } else {
     found.mime = mime_of(record.fields);
     body.emplace(reader);
+    if (makes_entry) found.entry = entry_of(record, nullptr);
   }
+  if (found.entry && takes_payload_digest(record, *found.entry)) digest.emplace();
   for (;;) {
     ASSIGN_OR_RETURN(const BodyReader::Piece piece, body->read());
     if (piece.stored.empty()) break;
@@ -60,7 +66,9 @@ base::Result<Examination> examine(WarcReader& reader) {
     block.update(piece.stored);
     stored.update(piece.stored);
     if (body->is_chunked()) plain.update(piece.plain);
+    if (digest) digest->update(piece.plain);
   }
+  if (digest) found.entry->digest = digest->finish().to_string();
   RETURN_IF_ERROR(reader.finish());
   found.block = finding_of(block);
   found.payload = finding_of(stored);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "archive/index_entry.h"
 #include "archive/labelled_digest.h"
 #include "archive/warc_reader.h"
 #include "base/result.h"
@@ -25,9 +27,11 @@ struct Examination {
   // checked in revisits, which name the digest of what they confirm, and in segments, which name
   // that of the whole.
   DigestFinding payload;
+  // What EntryReader::read() would have made of it; only where it was asked for.
+  std::optional<IndexEntry> entry = {};
 };
 
 // Requires that nothing was read of the block. Afterwards all faults of the record are known.
-base::Result<Examination> examine(WarcReader& reader);
+base::Result<Examination> examine(WarcReader& reader, bool makes_entry = false);
 
 }  // namespace meguri::archive

@@ -15,7 +15,11 @@ namespace meguri::archive {
 
 SeriesIndexer::SeriesIndexer(TemporalIndex& index, env::FileSystem& files, WarcSeries series,
                              std::string folder)
-    : index_(index), files_(files), series_(std::move(series)), folder_(std::move(folder)) {}
+    : index_(index),
+      files_(files),
+      series_(std::move(series)),
+      folder_(std::move(folder)),
+      indexer_(index.removals()) {}
 
 std::string SeriesIndexer::path_of(std::string_view name) const {
   return fmt::format("{}/{}", folder_, name);
@@ -128,6 +132,7 @@ base::Status SeriesIndexer::apply(const WarcPosition& mark) {
   for (; !held_.empty() && is_before(held_.front(), mark); held_.pop_front()) {
     Held& held = held_.front();
     IndexFile& file = row(held.file);
+    if (index_.removals().has(held.entry.url)) continue;
     held.entry.place.file = file.number;
     batch.add(held.entry);
     ++file.entries;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "env/clock.h"
 #include "env/memory_file_system.h"
@@ -41,9 +42,13 @@ class SeriesIndexerTest : public ::testing::Test {
 
   // Appends visits; the index hears of them.
   void visit(int count) {
+    std::vector<std::string> urls;
+    for (int i = 0; i < count; ++i) urls.push_back(fmt::format("http://h/{}", (visits_ + i) % 7));
+    visit(urls);
+  }
+  void visit(const std::vector<std::string>& urls) {
     RecordMaker maker;
-    for (int i = 0; i < count; ++i) {
-      const std::string url = fmt::format("http://h/{}", visits_ % 7);
+    for (const std::string& url : urls) {
       const VisitFacts facts{.target_uri = url,
                              .date = start + base::Duration::seconds(visits_++),
                              .fetch_time = {},
@@ -99,6 +104,23 @@ TEST_F(SeriesIndexerTest, WritesWhatItWouldRead) {
   EXPECT_EQ(all_of(*index_), from_files(writer_->position()));
 }
 
+TEST_F(SeriesIndexerTest, WritesWhatItWouldReadOfAnyUrl) {
+  open_writer(std::nullopt);
+  const std::vector<std::string> urls = {"http://h/" + std::string(3'700, 'a'),
+                                         "http://h/" + std::string(65'527, 'b'),
+                                         "http://h/" + std::string(65'000, 'b') + "?c",
+                                         "http://h/caf\xc3\xa9",
+                                         "http://h/\xff",
+                                         "http://H:80/A?",
+                                         "http://h/ "};
+  visit(urls);
+  ASSERT_TRUE(indexer_->apply(writer_->position()));
+  const auto written = all_of(*index_);
+  EXPECT_EQ(written, from_files(writer_->position()));
+  EXPECT_EQ(index_->entries_of(urls[0]).value().size(), 1U);
+  EXPECT_EQ(index_->entries_of(urls[1]).value().at(0).url, urls[1]);
+}
+
 TEST_F(SeriesIndexerTest, KeepsBackWhatTheMarkDoesNotCover) {
   open_writer(std::nullopt);
   visit(1);
@@ -145,6 +167,26 @@ TEST_F(SeriesIndexerTest, ForgetsWhatTheFilesHaveLost) {
   EXPECT_EQ(found, expected);
   ASSERT_TRUE(indexer_->catch_up({}));
   EXPECT_TRUE(index_->files().empty());
+}
+
+TEST_F(SeriesIndexerTest, WhatWasTakenDownNeverComesBack) {
+  Removals removals;
+  removals.add(Removal::make(RemovalKind::kUrl, "http://h/3").value());
+  indexer_.reset();
+  index_.reset();
+  index_ = TemporalIndex::open(disk_.open().value(), removals).value();
+  indexer_ = std::make_unique<SeriesIndexer>(*index_, files_, options_.series, "warc");
+  open_writer(std::nullopt);
+  visit(21);
+  ASSERT_TRUE(indexer_->apply(writer_->position()));
+  EXPECT_TRUE(index_->entries_of("http://h/3")->empty());
+  EXPECT_EQ(index_->entries_of("http://h/2")->size(), 3U);
+  const auto written = all_of(*index_);
+  env::MemoryStoreDisk disk;
+  const auto again = TemporalIndex::open(disk.open().value(), removals).value();
+  SeriesIndexer reader(*again, files_, options_.series, "warc");
+  ASSERT_TRUE(reader.catch_up(writer_->position()));
+  EXPECT_EQ(all_of(*again), written);
 }
 
 TEST_F(SeriesIndexerTest, TouchesNoFilesOfOthers) {

@@ -26,8 +26,12 @@ std::string head_value(std::uint32_t next_number) {
 
 void IndexBatch::add(const IndexEntry& entry) {
   const EncodedEntry encoded = encode(entry);
-  batch_.put(encoded.key, encoded.value);
-  bytes_ += encoded.key.size() + encoded.value.size();
+  add(encoded.key, encoded.value);
+}
+
+void IndexBatch::add(std::string_view key, std::string_view value) {
+  batch_.put(key, value);
+  bytes_ += key.size() + value.size();
 }
 
 void IndexBatch::set(const IndexFile& file) {
@@ -40,17 +44,29 @@ void IndexBatch::remove_file(std::uint32_t number) {
   removed_files_.push_back(number);
 }
 
+void IndexBatch::for_each_entry(
+    const std::function<void(std::string_view key, std::string_view value)>& use) const {
+  for (const env::StoreBatch::Change& change : batch_.changes()) {
+    if (change.value && change.key.starts_with(kEntryKeyPrefix)) use(change.key, *change.value);
+  }
+}
+
 void IndexBatch::clear() {
   batch_.clear();
   files_.clear();
   removed_files_.clear();
+  next_number_ = 0;
   bytes_ = 0;
 }
 
 base::Result<std::unique_ptr<TemporalIndex>> TemporalIndex::open(
-    std::unique_ptr<env::OrderedStore> store) {
-  std::unique_ptr<TemporalIndex> index(new TemporalIndex(std::move(store)));
+    std::unique_ptr<env::OrderedStore> store, Removals removals, std::unique_ptr<FileList> list) {
+  std::unique_ptr<TemporalIndex> index(
+      new TemporalIndex(std::move(store), std::move(removals), std::move(list)));
   RETURN_IF_ERROR(index->load());
+  if (!index->list_) return index;
+  // What was not on its disk when the power went.
+  for (const auto& [number, file] : index->files_) RETURN_IF_ERROR(index->list_->set(file));
   return index;
 }
 
@@ -95,8 +111,21 @@ const IndexFile* TemporalIndex::find_file(std::string_view path) const {
   return found == numbers_.end() ? nullptr : file(found->second);
 }
 
+base::Status TemporalIndex::flush() {
+  if (list_) RETURN_IF_ERROR(list_->sync());
+  return store_->flush();
+}
+
+base::Status TemporalIndex::write_list(const IndexBatch& batch) {
+  if (!list_) return {};
+  for (const IndexFile& file : batch.files_) RETURN_IF_ERROR(list_->set(file));
+  for (const std::uint32_t number : batch.removed_files_) RETURN_IF_ERROR(list_->remove(number));
+  return {};
+}
+
 base::Status TemporalIndex::write(const IndexBatch& batch) {
-  std::uint32_t next = next_number_;
+  RETURN_IF_ERROR(write_list(batch));
+  std::uint32_t next = std::max(next_number_, batch.next_number_);
   for (const IndexFile& file : batch.files_) next = std::max(next, file.number + 1);
   if (next == next_number_) {
     RETURN_IF_ERROR(store_->write(batch.batch_));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "archive/file_list.h"
 #include "archive/index_entry.h"
 #include "archive/index_file.h"
+#include "archive/removals.h"
 #include "base/result.h"
 #include "env/ordered_store.h"
 
@@ -22,10 +25,17 @@ namespace meguri::archive {
 class IndexBatch {
  public:
   void add(const IndexEntry& entry);
+  void add(std::string_view key, std::string_view value);  // an entry as it stands in an index
   void remove(std::string_view key) { batch_.remove(key); }
   void set(const IndexFile& file);
   void remove_file(std::uint32_t number);
+  // Numbers below are not given any more.
+  void set_next_number(std::uint32_t number) { next_number_ = number; }
   void clear();
+
+  // Those that were added.
+  void for_each_entry(
+      const std::function<void(std::string_view key, std::string_view value)>& use) const;
 
   bool empty() const { return batch_.empty(); }
   std::size_t bytes() const { return bytes_; }  // of keys and values
@@ -35,6 +45,7 @@ class IndexBatch {
   env::StoreBatch batch_;
   std::vector<IndexFile> files_;
   std::vector<std::uint32_t> removed_files_;
+  std::uint32_t next_number_ = 0;
   std::size_t bytes_ = 0;
 };
 
@@ -44,8 +55,12 @@ class IndexBatch {
 class TemporalIndex {
  public:
   // kCorrupt: what is in the store is no index, or of another version.
-  static base::Result<std::unique_ptr<TemporalIndex>> open(
-      std::unique_ptr<env::OrderedStore> store);
+  // Whoever fills it leaves out the `removals`. `list` is kept level with its files; null: none is.
+  static base::Result<std::unique_ptr<TemporalIndex>> open(std::unique_ptr<env::OrderedStore> store,
+                                                           Removals removals = {},
+                                                           std::unique_ptr<FileList> list = {});
+
+  const Removals& removals() const { return removals_; }
 
   // By their numbers.
   const std::map<std::uint32_t, IndexFile>& files() const { return files_; }
@@ -55,7 +70,9 @@ class TemporalIndex {
   std::uint32_t next_number() const { return next_number_; }
 
   base::Status write(const IndexBatch& batch);
-  base::Status flush() { return store_->flush(); }
+  base::Status flush();
+  // kCorrupt: something in its files is not as it was written.
+  base::Status check() const { return store_->check(); }
 
   // Over all keys; entries are those from kEntryKeyPrefix on (index_entry.h).
   std::unique_ptr<env::StoreCursor> cursor() const { return store_->cursor(); }
@@ -67,12 +84,17 @@ class TemporalIndex {
   base::Result<std::vector<IndexEntry>> entries_of(std::string_view url) const;
 
  private:
-  explicit TemporalIndex(std::unique_ptr<env::OrderedStore> store) : store_(std::move(store)) {}
+  TemporalIndex(std::unique_ptr<env::OrderedStore> store, Removals removals,
+                std::unique_ptr<FileList> list)
+      : store_(std::move(store)), removals_(std::move(removals)), list_(std::move(list)) {}
 
   base::Status load();
+  base::Status write_list(const IndexBatch& batch);
   void note(const IndexFile& file);
 
   const std::unique_ptr<env::OrderedStore> store_;
+  const Removals removals_;
+  const std::unique_ptr<FileList> list_;
   std::map<std::uint32_t, IndexFile> files_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;  // by path
   std::uint32_t next_number_ = 1;

@@ -32,6 +32,8 @@ inline constexpr std::size_t kWarcFaultCount =
     static_cast<std::size_t>(WarcFault::kSplitMember) + 1;
 
 std::string_view name_of(WarcFault fault);  // "short_block"
+// What is wrong with a record that has it, without a full stop: "the file ends inside it".
+std::string_view sentence_of(WarcFault fault);
 
 // A set of faults.
 class WarcFaults {

@@ -21,10 +21,21 @@ PYTHON = os.path.join(PEERS, "python/bin/python")
 # pywb has an environment of its own, since it wants old versions of many packages.
 PYWB_PYTHON = os.path.join(PEERS, "pywb/bin/python")
 WARCIO_JS = os.path.join(PEERS, "npm/node_modules/.bin/warcio")
-VERSIONS = {"warcio": "1.8.1", "fastwarc": "1.1.0", "npm": "2.4.11", "pywb": "2.10.0"}
+# py-wacz has one too, with the packages that it checks tables with.
+WACZ_PYTHON = os.path.join(PEERS, "wacz/bin/python")
+REPLAYWEBPAGE = os.path.join(PEERS, "replaywebpage/package")
+VERSIONS = {
+    "warcio": "1.8.1",
+    "fastwarc": "1.1.0",
+    "cdxj-indexer": "1.5.0",
+    "npm": "2.4.11",
+    "pywb": "2.10.0",
+    "wacz": "0.6.0",
+    "replaywebpage": "2.5.3",
+}
 # Those of its dependencies that it talks to the archive and the browser with.
 PYWB_DEPENDENCIES = ["warcio==1.8.1", "gevent==26.9.0", "Werkzeug==3.1.7", "surt==0.3.1"]
-INSTALL_SECONDS_MAX = 120
+INSTALL_SECONDS_MAX = 300
 
 # What each visit of the samples is, in order: URL, type, status, size of the body.
 VISITS = [
@@ -112,6 +123,31 @@ def has_npm():
     return shutil.which("npm") is not None and install("npm", [
         ["npm", "install", "--no-audit", "--no-fund", "--prefix", folder,
          f"warcio@{VERSIONS['npm']}"]])
+
+
+def has_wacz():
+    folder = os.path.join(PEERS, "wacz")
+    return install("wacz", [
+        ["/usr/bin/python3", "-m", "venv", folder],
+        [WACZ_PYTHON, "-m", "pip", "install", f"wacz=={VERSIONS['wacz']}"],
+    ])
+
+
+def has_replaywebpage():
+    """Two files for the browser, without what the package needs to run elsewhere."""
+    folder = os.path.join(PEERS, "replaywebpage")
+    name = f"replaywebpage-{VERSIONS['replaywebpage']}.tgz"
+    file = os.path.join(folder, name)
+    fetch = ["npm", "pack", f"replaywebpage@{VERSIONS['replaywebpage']}", "--pack-destination",
+             folder]
+    if shutil.which("npm") is None:
+        address = f"https://registry.npmjs.org/replaywebpage/-/{name}"
+        fetch = ["curl", "--fail", "--silent", "--location", "--output", file, address]
+    return install("replaywebpage", [
+        ["mkdir", "-p", folder],
+        fetch,
+        ["tar", "-xzf", file, "-C", folder, "package/ui.js", "package/sw.js"],
+    ])
 
 
 class Samples(testing.TestCase):

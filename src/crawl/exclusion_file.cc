@@ -6,10 +6,38 @@
 
 namespace meguri::crawl {
 
+namespace {
+
+using ListPtr = std::shared_ptr<const ExclusionList>;
+
+base::Result<ListPtr> read_list(env::FileSystem& files, const std::string& path, ListPtr also) {
+  ASSIGN_OR_RETURN(const std::string text, env::read_file(files, path));
+  auto list = ExclusionList::parse(text, std::move(also));
+  if (!list) return base::fail(list.error().code(), "{}: {}", path, list.error().message());
+  return list;
+}
+
+}  // namespace
+
+base::Result<ExclusionFile::Stamps> ExclusionFile::stamps(env::FileSystem& files) const {
+  Stamps stamps;
+  if (!path_.empty()) {
+    ASSIGN_OR_RETURN(stamps.named, files.stamp(path_));
+  }
+  if (own_.empty()) return stamps;
+  auto own = files.stamp(own_);
+  if (own) {
+    stamps.own = *own;
+  } else if (own.error().code() != base::ErrorCode::kNotFound) {
+    return std::unexpected(own.error());
+  }
+  return stamps;
+}
+
 base::Status ExclusionFile::open(env::FileSystem& files) {
   const base::MutexLock lock(reading_);
   if (is_open_) return {};
-  ASSIGN_OR_RETURN(stamp_, files.stamp(path_));
+  ASSIGN_OR_RETURN(stamps_, stamps(files));
   RETURN_IF_ERROR(read(files));
   is_open_ = true;
   return {};
@@ -17,25 +45,29 @@ base::Status ExclusionFile::open(env::FileSystem& files) {
 
 base::Result<bool> ExclusionFile::refresh(env::FileSystem& files) {
   const base::MutexLock lock(reading_);
-  const auto stamp = files.stamp(path_);
-  if (!stamp) {
+  const auto now = stamps(files);
+  if (!now) {
     // Said once: a file that is gone has no stamp, and so has one that comes back.
-    if (!std::exchange(stamp_, std::nullopt)) return false;
-    return std::unexpected(stamp.error());
+    if (!std::exchange(stamps_, std::nullopt)) return false;
+    return std::unexpected(now.error());
   }
-  if (stamp_ == *stamp) return false;
-  stamp_ = *stamp;
+  if (stamps_ == *now) return false;
+  stamps_ = *now;
   RETURN_IF_ERROR(read(files));
   return true;
 }
 
 // What changes while it is read has another stamp at the next look.
 base::Status ExclusionFile::read(env::FileSystem& files) {
-  ASSIGN_OR_RETURN(const std::string text, env::read_file(files, path_));
-  auto list = ExclusionList::parse(text);
-  if (!list) return base::fail(list.error().code(), "{}: {}", path_, list.error().message());
+  auto list = std::make_shared<const ExclusionList>();
+  if (stamps_->own) {
+    ASSIGN_OR_RETURN(list, read_list(files, own_, nullptr));
+  }
+  if (stamps_->named) {
+    ASSIGN_OR_RETURN(list, read_list(files, path_, std::move(list)));
+  }
   const base::MutexLock lock(mutex_);
-  list_ = *std::move(list);
+  list_ = std::move(list);
   return {};
 }
 

@@ -60,6 +60,24 @@ TEST_F(ExclusionFileTest, KeepsTheOldListWhenTheNewOneIsBroken) {
   EXPECT_TRUE(excludes("http://c.example/"));
 }
 
+TEST_F(ExclusionFileTest, TheArchivesOwnNeedNotBeThere) {
+  constexpr const char* kOwn = "/lists/own.txt";
+  file_ = std::make_shared<ExclusionFile>(kPath, kOwn);
+  write("a.example\n");
+  ASSERT_TRUE(file_->open(files_));
+  EXPECT_FALSE(excludes("http://b.example/"));
+  ASSERT_TRUE(env::write_file_atomically(files_, kOwn, "b.example\n"));
+  EXPECT_TRUE(*file_->refresh(files_));
+  EXPECT_TRUE(excludes("http://a.example/"));
+  EXPECT_TRUE(excludes("http://b.example/"));
+  ASSERT_TRUE(files_.remove(kOwn));
+  EXPECT_TRUE(*file_->refresh(files_));
+  EXPECT_FALSE(excludes("http://b.example/"));
+  ASSERT_TRUE(env::write_file_atomically(files_, kOwn, "/[/\n"));
+  const auto alone = std::make_shared<ExclusionFile>("", kOwn);
+  EXPECT_FALSE(alone->open(files_)) << "what is there must be a list";
+}
+
 TEST_F(ExclusionFileTest, ThatIsMissingOrBrokenAtTheStartIsAnError) {
   const auto missing = file_->open(files_);
   ASSERT_FALSE(missing);

@@ -32,6 +32,14 @@ std::string_view without_scheme(const web::Url& url) {
   return url.without_fragment().substr(url.scheme().size() + 1);
 }
 
+base::Result<web::Url> canonical_url(std::string_view text) {
+  auto url = web::Url::parse(text);
+  if (!url || !url->is_http()) {
+    return base::fail(base::ErrorCode::kInvalid, "{} is no http or https URL", base::quoted(text));
+  }
+  return web::canonical(*std::move(url));
+}
+
 }  // namespace
 
 // All of them at once, and one by one for the day when the automaton of all has no room for a URL.
@@ -83,8 +91,10 @@ bool ExclusionList::Names::contains(std::string_view name) const {
 ExclusionList::ExclusionList() = default;
 ExclusionList::~ExclusionList() = default;
 
-base::Result<std::shared_ptr<const ExclusionList>> ExclusionList::parse(std::string_view text) {
+base::Result<std::shared_ptr<const ExclusionList>> ExclusionList::parse(
+    std::string_view text, std::shared_ptr<const ExclusionList> also) {
   auto list = std::make_shared<ExclusionList>();
+  list->also_ = std::move(also);
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -111,6 +121,7 @@ base::Status ExclusionList::add_line(std::string_view line) {
     if (!expressions_) expressions_ = std::make_unique<Expressions>();
     return expressions_->add(line.substr(1, line.size() - 2));
   }
+  if (line.starts_with('=')) return add_page(web::trim(line.substr(1)));
   return line.contains("://") ? add_prefix(line) : add_host(line);
 }
 
@@ -131,11 +142,14 @@ base::Status ExclusionList::add_host(std::string_view text) {
 }
 
 base::Status ExclusionList::add_prefix(std::string_view text) {
-  const auto url = web::Url::parse(text);
-  if (!url || !url->is_http()) {
-    return base::fail(base::ErrorCode::kInvalid, "{} is no http or https URL", base::quoted(text));
-  }
-  prefixes_.emplace_back(without_scheme(web::canonical(*url)));
+  ASSIGN_OR_RETURN(const web::Url url, canonical_url(text));
+  prefixes_.emplace_back(without_scheme(url));
+  return {};
+}
+
+base::Status ExclusionList::add_page(std::string_view text) {
+  ASSIGN_OR_RETURN(const web::Url url, canonical_url(text));
+  pages_.add(without_scheme(url));
   return {};
 }
 
@@ -165,6 +179,7 @@ bool ExclusionList::has_prefix_of(std::string_view text) const {
 }
 
 bool ExclusionList::excludes(const web::Url& url) const {
+  if (also_ && also_->excludes(url)) return true;
   if (rules_ == 0) return false;
   const std::string_view host = url.host();
   if (hosts_.contains(host)) return true;
@@ -173,6 +188,7 @@ bool ExclusionList::excludes(const web::Url& url) const {
     const std::size_t dot = domain.find('.');
     domain.remove_prefix(dot == std::string_view::npos ? domain.size() : dot + 1);
   }
+  if (pages_.contains(without_scheme(url))) return true;
   if (!prefixes_.empty() && has_prefix_of(without_scheme(url))) return true;
   return expressions_ && expressions_->is_found_in(url.without_fragment());
 }

@@ -4,6 +4,7 @@
 //   example.org                           this host
 //   *.example.org                         this domain: the host and all below it
 //   https://example.org/private/          what begins so, by http or https
+//   =https://example.org/a                that page alone, by http or https
 //   /\.(exe|zip)$/                        URLs in which this regular expression (RE2) is found
 #pragma once
 
@@ -28,12 +29,14 @@ class ExclusionList {
   ExclusionList();  // excludes nothing
   ~ExclusionList();
 
-  // kInvalid, with the number of the line, for a line that is no rule.
-  static base::Result<std::shared_ptr<const ExclusionList>> parse(std::string_view text);
+  // kInvalid, with the number of the line, for a line that is no rule. What `also` excludes, if it
+  // is not null, is excluded too.
+  static base::Result<std::shared_ptr<const ExclusionList>> parse(
+      std::string_view text, std::shared_ptr<const ExclusionList> also = nullptr);
 
   // `url` is canonical.
   bool excludes(const web::Url& url) const;
-  std::size_t rules() const { return rules_; }
+  std::size_t rules() const { return rules_ + (also_ ? also_->rules() : 0); }
 
  private:
   struct Expressions;
@@ -56,14 +59,17 @@ class ExclusionList {
   base::Status add_line(std::string_view line);
   base::Status add_host(std::string_view text);
   base::Status add_prefix(std::string_view text);
+  base::Status add_page(std::string_view text);
   base::Status finish();
   bool has_prefix_of(std::string_view text) const;
 
   Names hosts_;
   Names domains_;
+  Names pages_;                        // "//host/path?query"
   std::vector<std::string> prefixes_;  // "//host/path?query", sorted; none begins with another
   std::unique_ptr<Expressions> expressions_;
   std::size_t rules_ = 0;
+  std::shared_ptr<const ExclusionList> also_;
 };
 
 }  // namespace meguri::crawl

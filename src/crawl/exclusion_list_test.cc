@@ -61,6 +61,25 @@ TEST(ExclusionList, HoldsPrefixesOfEitherScheme) {
   EXPECT_FALSE(excludes(list, "http://example.net/x/y"));
 }
 
+TEST(ExclusionList, HoldsSinglePages) {
+  const List list = list_of("=https://Example.org/a/../b?x#y\n= http://example.org/c\n");
+  EXPECT_EQ(list->rules(), 2U);
+  EXPECT_TRUE(excludes(list, "http://example.org/b?x"));
+  EXPECT_TRUE(excludes(list, "https://example.org/c"));
+  EXPECT_FALSE(excludes(list, "http://example.org/b?xy"));
+  EXPECT_FALSE(excludes(list, "http://example.org/b"));
+  EXPECT_FALSE(ExclusionList::parse("=example.org\n"));
+}
+
+TEST(ExclusionList, MayStandOnAnother) {
+  const auto list = ExclusionList::parse("a.example\n", list_of("b.example\n"));
+  ASSERT_TRUE(list);
+  EXPECT_EQ((*list)->rules(), 2U);
+  EXPECT_TRUE(excludes(*list, "http://a.example/"));
+  EXPECT_TRUE(excludes(*list, "http://b.example/"));
+  EXPECT_FALSE(excludes(*list, "http://c.example/"));
+}
+
 TEST(ExclusionList, HoldsExpressions) {
   const List list = list_of("/\\.(exe|zip)$/\n/^https?://[^/]*\\.example\\.com/[0-9]+$/\n");
   EXPECT_TRUE(excludes(list, "http://example.org/a.zip"));

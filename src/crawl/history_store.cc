@@ -65,6 +65,21 @@ base::Status HistoryStore::write() {
   return {};
 }
 
+base::Status HistoryStore::begin_file(const std::string& path) {
+  return put(file_key_of(path), {});
+}
+
+base::Result<std::vector<std::string>> HistoryStore::files() const {
+  std::vector<std::string> paths;
+  const auto cursor = store_->cursor();
+  for (cursor->seek(std::string_view(&kFileKey, 1));
+       cursor->valid() && cursor->key().starts_with(kFileKey); cursor->next()) {
+    paths.emplace_back(cursor->key().substr(1));
+  }
+  RETURN_IF_ERROR(cursor->status());
+  return paths;
+}
+
 base::Status HistoryStore::add(const HistoryVisit& visit) {
   std::string value;
   flow::Codec<HistoryVisit>::encode(visit, value);
@@ -82,6 +97,13 @@ base::Status HistoryStore::complete(std::string_view name) {
   RETURN_IF_ERROR(store_->flush());
   name_ = name;
   return {};
+}
+
+base::Status HistoryStore::reopen() {
+  CHECK(!cursor_, "a history that is read");
+  name_.clear();
+  batch_.remove(kNameKey);
+  return write();
 }
 
 base::Result<std::optional<HistoryStore::Page>> HistoryStore::next(std::string_view place,

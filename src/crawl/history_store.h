@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "crawl/history_visit.h"
@@ -29,10 +30,15 @@ class HistoryStore {
 
   // --- Filling. A file is known by its path and size.
   base::Result<bool> has_file(const std::string& path, std::uint64_t bytes) const;
+  base::Status begin_file(const std::string& path);  // before anything of it is added
   base::Status add(const HistoryVisit& visit);
   base::Status add_file(const std::string& path, std::uint64_t bytes);  // all of it was added
+  // All that it has visits of, wholly or not.
+  base::Result<std::vector<std::string>> files() const;
   // All files are there; from now on it is only read. `name` is one that no other store has.
   base::Status complete(std::string_view name);
+  // It is to be filled with more. Requires that nothing was read from it.
+  base::Status reopen();
 
   // Empty: it is not complete.
   const std::string& name() const { return name_; }

@@ -102,6 +102,36 @@ TEST_F(HistoryStoreTest, GoesOnAfterACrash) {
   EXPECT_EQ(read(*store).size(), 11U);
 }
 
+TEST_F(HistoryStoreTest, KnowsWhichFilesItHasAnythingOf) {
+  auto store = open();
+  ASSERT_TRUE(store->begin_file("a.warc.gz"));
+  ASSERT_TRUE(store->add(visit_of(1, 1)));
+  ASSERT_TRUE(store->add_file("a.warc.gz", 100));
+  ASSERT_TRUE(store->begin_file("b.warc.gz"));
+  ASSERT_TRUE(store->begin_file("c.warc.gz"));
+  EXPECT_FALSE(*store->has_file("b.warc.gz", 0)) << "it was only begun";
+  ASSERT_TRUE(store->add_file("b.warc.gz", 0));
+  EXPECT_TRUE(*store->has_file("b.warc.gz", 0));
+  EXPECT_EQ(*store->files(), (std::vector<std::string>{"a.warc.gz", "b.warc.gz", "c.warc.gz"}));
+}
+
+TEST_F(HistoryStoreTest, IsFilledWithMore) {
+  auto store = open();
+  ASSERT_TRUE(store->add(visit_of(1, 1)));
+  ASSERT_TRUE(store->complete("one"));
+  ASSERT_TRUE(store->reopen());
+  EXPECT_EQ(store->name(), "");
+  ASSERT_TRUE(store->add(visit_of(1, 2)));
+  ASSERT_TRUE(store->add(visit_of(2, 2)));
+  ASSERT_TRUE(store->complete("two"));
+  store.reset();
+  store = open();
+  EXPECT_EQ(store->name(), "two");
+  const auto pages = read(*store);
+  EXPECT_EQ(pages.size(), 2U);
+  EXPECT_EQ(pages.at("http://a.example/1"), 2U);
+}
+
 // RocksDB itself, whose files are real.
 TEST(HistoryStoreFiles, AreGoneWhenItIsDiscarded) {
   const env::TempDir folder;

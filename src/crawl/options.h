@@ -52,6 +52,8 @@ struct ScopeOptions {
   // A file of what must not be visited, one rule a line (exclusion_list.h); read again whenever it
   // changes. Empty: there is none.
   std::string exclusion_file = {};
+  // Likewise, but it need not be there: the archive's own, of pages that were taken down.
+  std::string own_exclusion_file = {};
 };
 
 // What holds for some hosts instead of what holds for all. What is not set is as for all.

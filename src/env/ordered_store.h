@@ -64,6 +64,9 @@ class OrderedStore {
   // What the keys from `begin` up to `end` and their values take on disk, nearly; for dividing
   // work.
   virtual std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const = 0;
+  // Reads the files behind it from end to end. kCorrupt: one is not as it was written. What was not
+  // flushed is not looked at. Any thread.
+  virtual base::Status check() const { return {}; }
 };
 
 // Opens or creates the RocksDB store in folder `path`.
@@ -74,5 +77,7 @@ struct StoreOptions {
 };
 base::Result<std::unique_ptr<OrderedStore>> open_rocksdb_store(const std::string& path,
                                                                const StoreOptions& options);
+// Removes it with its folder, whole or damaged; nobody has it open.
+base::Status remove_rocksdb_store(const std::string& path);
 
 }  // namespace meguri::env

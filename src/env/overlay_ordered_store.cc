@@ -150,6 +150,7 @@ class OverlayStore final : public OrderedStore {
   std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const override {
     return below_->approximate_bytes(begin, end);
   }
+  base::Status check() const override { return below_->check(); }
 
  private:
   const std::unique_ptr<OrderedStore> below_;

@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -423,6 +425,13 @@ base::Result<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string&
     std::ignore = ::pwrite(file.get(), pid.data(), pid.size(), 0);
   }
   return std::make_unique<PosixLock>(std::move(file));
+}
+
+base::Result<std::string> absolute_path(const std::string& path) {
+  std::error_code error;
+  const auto canonical = std::filesystem::weakly_canonical(path, error);
+  if (error) return std::unexpected(Error::from_errno(error.value(), "cannot find " + path));
+  return canonical.string();
 }
 
 }  // namespace meguri::env

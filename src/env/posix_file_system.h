@@ -48,4 +48,8 @@ class PosixFileSystem final : public FileSystem {
   const bool has_unnamed_files_ = true;
 };
 
+// The one absolute path of what a path names now: without links, "." and "..". Of what is not there
+// only the folders above it that are can be followed.
+base::Result<std::string> absolute_path(const std::string& path);
+
 }  // namespace meguri::env

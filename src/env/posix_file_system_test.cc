@@ -177,5 +177,21 @@ TEST(PosixFileSystem, MakeDirsWorksFromTheCurrentFolder) {
   std::filesystem::current_path(before);
 }
 
+TEST(PosixFileSystem, AbsolutePathIsOneForEachFile) {
+  const TempDir dir;
+  PosixFileSystem fs;
+  const std::string real = std::filesystem::canonical(dir.path());
+  ASSERT_TRUE(fs.make_dirs(dir.path("a/b")));
+  ASSERT_TRUE(write_file_atomically(fs, dir.path("a/file"), "x"));
+  std::filesystem::create_symlink(dir.path("a"), dir.path("link"));
+  EXPECT_EQ(*absolute_path(dir.path("a/b/../file")), real + "/a/file");
+  EXPECT_EQ(*absolute_path(dir.path("link/./file")), real + "/a/file");
+  EXPECT_EQ(*absolute_path(dir.path("link/none/x")), real + "/a/none/x");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(dir.path("a"));
+  EXPECT_EQ(*absolute_path("file"), real + "/a/file");
+  std::filesystem::current_path(before);
+}
+
 }  // namespace
 }  // namespace meguri::env

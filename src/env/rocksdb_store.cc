@@ -4,7 +4,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
+#include <rocksdb/file_checksum.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -72,10 +72,10 @@ rocksdb::BlockBasedTableOptions table_options(const StoreOptions& options) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   table.block_size = 16U << 10U;
-  // Index and filters are in the cache, so that its size bounds the memory for reading.
+  // The blocks' index is in the cache, so that its size bounds the memory for reading. There are no
+  // Bloom filters: keys are sought and walked over, and single ones hardly ever got.
   table.cache_index_and_filter_blocks = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   table.checksum = rocksdb::kXXH3;
   return table;
@@ -112,6 +112,8 @@ rocksdb::Options rocksdb_options(const StoreOptions& from) {
   // A failed flush or compaction is told to the caller, who stops; nothing is retried behind him.
   options.max_bgerror_resume_count = 0;
   options.paranoid_checks = true;
+  // Of whole files, kept in the manifest: blocks have their own, but not all bytes are of a block.
+  options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   options.atomic_flush = true;
   if (from.read_only) {
     // All files are opened at once and stay open, because a running writer removes old ones.
@@ -210,7 +212,37 @@ class RocksDbStore final : public OrderedStore {
     return status.ok() ? bytes : 0;
   }
 
+  base::Status check() const override {
+    std::vector<rocksdb::LiveFileMetaData> live;
+    db_->GetLiveFilesMetaData(&live);
+    for (const rocksdb::LiveFileMetaData& file : live) {
+      // Files of before there were sums; their blocks have some, which every reading checks.
+      if (file.file_checksum_func_name == rocksdb::kUnknownFileChecksumFuncName) continue;
+      RETURN_IF_ERROR(check_file(path_ + file.name, file.file_checksum));
+    }
+    return {};
+  }
+
  private:
+  static base::Status check_file(const std::string& path, const std::string& sum) {
+    constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
+    auto file = PosixFileSystem().open_read(path);
+    // All were there when the store was opened: a running writer has merged it into others since.
+    if (!file && file.error().code() == ErrorCode::kNotFound) return {};
+    if (!file) return std::unexpected(file.error());
+    const auto generator =
+        rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator({});
+    std::string piece;
+    for (std::uint64_t at = 0;; at += piece.size()) {
+      RETURN_IF_ERROR((*file)->read_at(at, kPieceBytes, &piece));
+      if (piece.empty()) break;
+      generator->Update(piece.data(), piece.size());
+    }
+    generator->Finalize();
+    if (generator->GetChecksum() == sum) return {};
+    return base::fail(ErrorCode::kCorrupt, "{} is not as it was written", path);
+  }
+
   base::Status check_writable() const {
     if (!read_only_) return {};
     return base::fail(ErrorCode::kDenied, "{} is open for reading only", path_);
@@ -247,6 +279,12 @@ base::Result<std::unique_ptr<OrderedStore>> open_rocksdb_store(const std::string
                                                    : rocksdb::DB::Open(settings, path, &db);
   if (!status.ok()) return error_of(status, "open the store in", path);
   return std::make_unique<RocksDbStore>(std::unique_ptr<rocksdb::DB>(db), path, options.read_only);
+}
+
+base::Status remove_rocksdb_store(const std::string& path) {
+  const rocksdb::Status status = rocksdb::DestroyDB(path, rocksdb::Options());
+  if (!status.ok()) return error_of(status, "remove the store in", path);
+  return {};
 }
 
 }  // namespace meguri::env

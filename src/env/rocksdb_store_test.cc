@@ -248,6 +248,49 @@ TEST(RocksDbStore, DamagedDataIsCorruptAndNamesTheStore) {
   EXPECT_TRUE(state.error().message().contains(path)) << state.error().message();
 }
 
+TEST(RocksDbStore, CheckFindsEveryFlippedBitOfATable) {
+  const TempDir dir;
+  const std::string path = dir.path("store");
+  write_numbered(path, 60);
+  const fs::path table = files_with(path, ".sst").at(0);
+  const std::uint64_t bits = fs::file_size(table) * 8;
+  for (std::uint64_t bit = 0; bit < bits; bit += bits / 97) {
+    // Where a store is opened with is damaged, opening says so.
+    flip_bit(table, bit);
+    const auto store = open_rocksdb_store(path, kReadOnly);
+    const auto status = store ? (*store)->check() : std::unexpected(store.error());
+    ASSERT_FALSE(status) << bit;
+    EXPECT_EQ(status.error().code(), ErrorCode::kCorrupt) << status.error().message();
+    flip_bit(table, bit);
+  }
+  EXPECT_TRUE((*open_rocksdb_store(path, kReadOnly))->check());
+}
+
+TEST(RocksDbStore, CheckBearsAWriterThatGoesOn) {
+  const TempDir dir;
+  ChildProcess child(forever_writer, dir.path("store"));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_NE(child.read_line(), "");
+    const auto store = open_rocksdb_store(dir.path("store"), kReadOnly);
+    ASSERT_TRUE(store) << store.error().message();
+    for (int j = 0; j < 3; ++j) child.read_line();  // old files are merged away
+    EXPECT_TRUE((*store)->check());
+  }
+}
+
+TEST(RocksDbStore, IsRemovedWholeOrDamaged) {
+  const TempDir dir;
+  const std::string path = dir.path("store");
+  write_numbered(path, 60);
+  ASSERT_TRUE(remove_rocksdb_store(path));
+  EXPECT_FALSE(fs::exists(path));
+  write_numbered(path, 60);
+  std::ofstream(path + "/CURRENT") << "nonsense";
+  ASSERT_TRUE(remove_rocksdb_store(path));
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(remove_rocksdb_store(path)) << "what is not there is removed";
+}
+
 // Writes until a file grows beyond its limit, as on a full disk.
 void fill(const std::string& path) {
   std::signal(SIGXFSZ, SIG_IGN);
