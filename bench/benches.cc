@@ -7,6 +7,9 @@ namespace meguri::bench {
 namespace {
 
 constexpr std::array kBenches = {
+    Bench{"archive",
+          "importing WARC files, against FastWARC; snapshots; records read by sorted pointers",
+          &run_archive},
     Bench{"crawl", "CPU of a whole crawl per page, against wget and Scrapy", &run_crawl},
     Bench{"flow", "items per second through the flow runtime, against oneTBB", &run_flow},
     Bench{"scheduler",

@@ -29,6 +29,7 @@ struct Options {
   SatOptions sat;
 };
 
+base::Status run_archive(const Options& options, Report& report);
 base::Status run_crawl(const Options& options, Report& report);
 base::Status run_flow(const Options& options, Report& report);
 base::Status run_hosts(const Options& options, Report& report);

@@ -1,11 +1,13 @@
 #include "archive/member_decoder.h"
 
+#include <isa-l.h>
 #include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace meguri::archive {
@@ -16,6 +18,8 @@ constexpr std::string_view kGzipStart("\x1f\x8b\x08", 3);
 constexpr std::string_view kZstdStart("\x28\xb5\x2f\xfd", 4);
 constexpr std::string_view kDictionaryStart("\x5d\x2a\x4d\x18", 4);
 constexpr std::string_view kSkippableEnd("\x2a\x4d\x18", 3);  // after a byte of 0x50 to 0x5f
+constexpr std::size_t kGzipHeadBytes = 10;                    // without extras
+constexpr std::size_t kGzipTailBytes = 8;
 constexpr int kGzipOnly = 15 + 16;  // for zlib: the largest window, a gzip header
 constexpr int kWindowLogMax = 27;
 constexpr std::size_t kFrontBytes = 6;  // too few to be a whole frame
@@ -94,6 +98,27 @@ struct MemberDecoder::Machines {
     return step;
   }
 
+  // A gzip member whose header has no extras, whole.
+  Step inflate_plain(std::string_view bytes, char* out, std::size_t room) {
+    const std::string_view data = bytes.substr(kGzipHeadBytes);
+    Step step;
+    const libdeflate_result result = libdeflate_deflate_decompress_ex(
+        whole, data.data(), data.size(), out, room, &step.taken, &step.made);
+    if (result != LIBDEFLATE_SUCCESS || step.made == 0) return {};
+    std::string_view tail = data.substr(step.taken);
+    std::uint32_t sum = 0;
+    std::uint32_t size = 0;
+    if (!base::take_fixed(tail, sum) || !base::take_fixed(tail, size)) return {};
+    const auto* const made = reinterpret_cast<const unsigned char*>(out);
+    if (size != static_cast<std::uint32_t>(step.made) ||
+        sum != ::crc32_gzip_refl(0, made, step.made)) {
+      return {};
+    }
+    step.taken += kGzipHeadBytes + kGzipTailBytes;
+    step.state = State::kEnd;
+    return step;
+  }
+
   // A frame that is whole in the input is decoded at once, and gives nothing if it is damaged
   // anywhere: then it is done again in steps.
   Step expand(std::string_view bytes, char* out, std::size_t room) {
@@ -169,6 +194,9 @@ MemberDecoder::Step MemberDecoder::decode(std::string_view bytes, char* out, std
 MemberDecoder::Step MemberDecoder::decode_whole(std::string_view bytes, char* out,
                                                 std::size_t room) {
   if (!bytes.starts_with(kGzipStart)) return {};
+  // Nearly all headers have no extras; then the sum is ours to make, twice as fast.
+  const bool is_plain = bytes.size() > kGzipHeadBytes && bytes[kGzipStart.size()] == 0;
+  if (is_plain) return machines_->inflate_plain(bytes, out, room);
   Step step;
   const libdeflate_result result = libdeflate_gzip_decompress_ex(
       machines_->whole, bytes.data(), bytes.size(), out, room, &step.taken, &step.made);

@@ -119,7 +119,7 @@ base::Result<MemberStream::Event> MemberStream::fill() {
 }
 
 base::Result<MemberStream::Event> MemberStream::begin_member() {
-  if (input().size() < kInputBytes / 2 && !input_has_end_) RETURN_IF_ERROR(read_input());
+  if (input().size() < kStartBytes && !input_has_end_) RETURN_IF_ERROR(read_input());
   ASSIGN_OR_RETURN(const bool are_whole, skip_frames());
   if (!are_whole) {
     mode_ = Mode::kStopped;
@@ -137,9 +137,9 @@ base::Result<MemberStream::Event> MemberStream::begin_member() {
     return is_cut_start(input()) ? Event::kTruncated : Event::kCorrupt;
   }
   if (coding == MemberCoding::kZstd) RETURN_IF_ERROR(load_dictionary());
-  if (decode_whole()) {
-    has_whole_member_ = true;
-    return Event::kBytes;
+  if (coding == MemberCoding::kGzip) {
+    ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
+    if (has_whole_member_) return Event::kBytes;
   }
   mode_ = Mode::kDecoding;
   decoder_.begin(coding);
@@ -155,7 +155,7 @@ base::Result<bool> MemberStream::skip_frames() {
     note_start(false);
     if (size == 0 || end < file_offset() || size > end - file_offset()) return false;
     RETURN_IF_ERROR(move_to(file_offset() + size));
-    if (input().size() < kInputBytes / 2 && !input_has_end_) RETURN_IF_ERROR(read_input());
+    if (input().size() < kStartBytes && !input_has_end_) RETURN_IF_ERROR(read_input());
   }
   return true;
 }
@@ -174,9 +174,15 @@ base::Status MemberStream::load_dictionary() {
 }
 
 // False if the member is not whole in the input, too large, or damaged; decode_some() will tell.
-bool MemberStream::decode_whole() {
-  const MemberDecoder::Step step =
-      decoder_.decode_whole(input(), buffer_.get() + end_, kOutputBytes);
+// The last member of the input goes on behind it nearly always: so it is tried twice instead of
+// reading what is left of the input again before it is needed.
+base::Result<bool> MemberStream::decode_whole() {
+  MemberDecoder::Step step = decoder_.decode_whole(input(), buffer_.get() + end_, kOutputBytes);
+  const bool may_go_on = input_begin_ > 0 && !input_has_end_;
+  if (step.state != MemberDecoder::State::kEnd && may_go_on) {
+    RETURN_IF_ERROR(read_input());
+    step = decoder_.decode_whole(input(), buffer_.get() + end_, kOutputBytes);
+  }
   if (step.state != MemberDecoder::State::kEnd) return false;
   input_begin_ += step.taken;
   end_ += step.made;

@@ -90,7 +90,7 @@ class MemberStream {
   base::Status read_input();
   void make_room();
   base::Result<Event> begin_member();
-  bool decode_whole();
+  base::Result<bool> decode_whole();
   base::Result<Event> decode_some();
   base::Result<bool> skip_frames();
   base::Status load_dictionary();

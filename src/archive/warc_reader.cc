@@ -49,7 +49,10 @@ WarcReader::WarcReader(const env::ReadableFile& file, std::uint64_t offset,
 
 base::Result<bool> WarcReader::next() {
   RETURN_IF_ERROR(finish());
+  web::FieldList fields = std::move(record_.fields);  // its memory serves again
+  fields.clear();
   record_ = {};
+  record_.fields = std::move(fields);
   for (;;) {
     ASSIGN_OR_RETURN(const bool is_found, find_record());
     if (!is_found) return false;
@@ -258,7 +261,7 @@ void WarcReader::parse_head(std::string_view head) {
       if (!is_known_version(record_.version)) record_.faults.add(WarcFault::kOddVersion);
     } else if (text.empty()) {
       continue;
-    } else if (record_.fields.fields().size() >= kWarcFieldsMax) {
+    } else if (record_.fields.size() >= kWarcFieldsMax) {
       record_.faults.add(WarcFault::kTooManyFields);
     } else {
       web::HeadQuirks quirks = record_.fields.add_line(line);

@@ -56,19 +56,22 @@ class HeadQuirks {
 // `text` with NUL and CR as spaces, which RFC 9110 asks for, and what was found in it.
 std::string cleaned_field_text(std::string_view text, HeadQuirks* quirks);
 
+// A field of a list; the views are its.
 struct HttpField {
-  std::string name;   // as sent; empty: a line that is no field, kept for its bytes
-  std::string value;  // without white space at its ends, folded lines joined by one space
-  std::string raw;    // the bytes as received with their line ends; empty for a field of our own
+  std::string_view name;   // as sent; empty: a line that is no field, kept for its bytes
+  std::string_view value;  // without white space at its ends, folded lines joined by one space
+  std::string_view raw;    // the bytes as received with their line ends; empty: a field of our own
 
   friend bool operator==(const HttpField&, const HttpField&) = default;
 };
 
-// Thread-compatible. Views returned die when the list changes. Names are looked up in any case.
-// Not bounded itself: those who add lines bound them.
+// All bytes are in two texts, so that a field costs no memory of its own. Thread-compatible. Views
+// returned die when the list changes. Names are looked up in any case. Not bounded itself: those
+// who add lines bound them, far below 4 GiB.
 class FieldList {
  public:
-  const std::vector<HttpField>& fields() const { return fields_; }
+  std::vector<HttpField> fields() const;
+  std::size_t size() const { return fields_.size(); }
   bool empty() const { return fields_.empty(); }
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
@@ -83,6 +86,7 @@ class FieldList {
   void add(std::string_view name, std::string_view value);
   std::size_t remove(std::string_view name);                             // says how many
   std::size_t rename(std::string_view name, std::string_view new_name);  // says how many
+  void clear();                                                          // keeps the memory
 
   // Takes one line as received, its line end included. Says what was odd about it.
   HeadQuirks add_line(std::string_view line);
@@ -92,12 +96,35 @@ class FieldList {
   // Appends every field: as received, or "Name: value" if it is new or was renamed.
   void append_to(std::string* out) const;
 
-  friend bool operator==(const FieldList&, const FieldList&) = default;
+  friend bool operator==(const FieldList& a, const FieldList& b) {
+    return a.fields() == b.fields();
+  }
 
  private:
-  const HttpField* find(std::string_view name) const;
+  // A stretch of raw_, or of text_.
+  struct Piece {
+    std::uint32_t at = 0;
+    std::uint32_t size = 0;
+    bool is_text = false;
+  };
+  struct Field {
+    Piece name;
+    Piece value;
+    Piece raw;  // in raw_
+  };
 
-  std::vector<HttpField> fields_;
+  std::string_view view(const Piece& piece) const;
+  HttpField field_at(const Field& field) const;
+  Piece keep(std::string_view text);
+  Piece keep_raw(std::string_view bytes);
+  // The part of a piece that `part`, a view of it, is.
+  Piece part_of(const Piece& piece, std::string_view part) const;
+  void fold(std::string_view line, std::string_view more);
+  const Field* find(std::string_view name) const;
+
+  std::vector<Field> fields_;
+  std::string raw_;   // lines as received, one after the other
+  std::string text_;  // what stands in none of them
 };
 
 }  // namespace meguri::web

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,10 +17,16 @@ namespace meguri::web {
 constexpr bool is_http_blank(char c) { return c == ' ' || c == '\t'; }
 
 // RFC 9110: tchar.
-constexpr bool is_token_char(char c) {
-  return is_digit(c) || is_alpha(c) ||
-         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
+inline constexpr std::array<bool, 256> kTokenChars = [] {
+  std::array<bool, 256> chars{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~"))
+    chars[static_cast<unsigned char>(c)] = true;
+  for (char c = '0'; c <= '9'; ++c) chars[static_cast<unsigned char>(c)] = true;
+  for (char c = 'a'; c <= 'z'; ++c) chars[static_cast<unsigned char>(c)] = true;
+  for (char c = 'A'; c <= 'Z'; ++c) chars[static_cast<unsigned char>(c)] = true;
+  return chars;
+}();
+constexpr bool is_token_char(char c) { return kTokenChars[static_cast<unsigned char>(c)]; }
 
 // C0 controls other than HTAB, and DEL.
 constexpr bool is_http_control(char c) {

@@ -1,0 +1,118 @@
+#include "bench/archive_order.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/archive_index.h"
+#include "archive/index_entry.h"
+#include "archive/key_range.h"
+#include "archive/temporal_index.h"
+#include "base/check.h"
+#include "bench/timing.h"
+#include "env/posix_file_system.h"
+
+namespace meguri::bench {
+namespace {
+
+using archive::RecordPlace;
+
+base::Result<std::vector<RecordPlace>> places_of(const archive::TemporalIndex& index) {
+  std::vector<RecordPlace> places;
+  const archive::KeyRange range = archive::range_of_entries();
+  const auto cursor = index.cursor();
+  for (cursor->seek(range.begin); cursor->valid() && cursor->key() < range.end; cursor->next()) {
+    const auto entry = archive::EntryView::parse(cursor->key(), cursor->value());
+    CHECK(entry && entry->place().length > 0);
+    places.push_back(entry->place());
+  }
+  RETURN_IF_ERROR(cursor->status());
+  return places;
+}
+
+// The pages of a file that are in the page cache, and all it has.
+struct Pages {
+  std::size_t kept = 0;
+  std::size_t all = 0;
+};
+
+// Drops a file from the page cache; says what stays there.
+Pages drop_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  CHECK(file >= 0, "cannot open {}", path);
+  ::fdatasync(file);  // only what is on disk can be dropped
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto bytes = static_cast<std::size_t>(::lseek(file, 0, SEEK_END));
+  Pages pages{.all = (bytes + page - 1) / page};
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  CHECK(mapped != MAP_FAILED);
+  std::vector<unsigned char> kept(pages.all);
+  CHECK(::mincore(mapped, bytes, kept.data()) == 0);
+  for (const unsigned char each : kept) pages.kept += each & 1U;
+  ::munmap(mapped, bytes);
+  ::close(file);
+  return pages;
+}
+
+double drop_files(const archive::TemporalIndex& index) {
+  Pages sum;
+  for (const auto& [number, file] : index.files()) {
+    const Pages pages = drop_file(file.path);
+    sum.kept += pages.kept;
+    sum.all += pages.all;
+  }
+  return static_cast<double>(sum.kept) / static_cast<double>(sum.all);
+}
+
+using OpenFiles = std::map<std::uint32_t, std::unique_ptr<env::ReadableFile>>;
+
+base::Result<OpenFiles> open_files(const archive::TemporalIndex& index) {
+  env::PosixFileSystem files;
+  OpenFiles opened;
+  for (const auto& [number, file] : index.files()) {
+    ASSIGN_OR_RETURN(opened[number], files.open_read(file.path));
+  }
+  return opened;
+}
+
+base::Status read_all(const OpenFiles& files, const std::vector<RecordPlace>& places) {
+  std::string bytes;
+  for (const RecordPlace& place : places) {
+    const auto& file = files.at(place.file);
+    RETURN_IF_ERROR(file->read_at(place.offset, static_cast<std::size_t>(place.length), &bytes));
+    CHECK(bytes.size() == place.length);
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<OrderCost> measure_orders(const std::string& archive) {
+  env::PosixFileSystem files;
+  ASSIGN_OR_RETURN(const auto index, app::open_archive_index(files, archive));
+  ASSIGN_OR_RETURN(std::vector<RecordPlace> places, places_of(*index));
+  ASSIGN_OR_RETURN(const OpenFiles opened, open_files(*index));
+  OrderCost cost{.records = places.size()};
+  for (const RecordPlace& place : places) cost.mb += static_cast<double>(place.length) / 1e6;
+  base::Status status;
+  cost.kept_share = drop_files(*index);
+  cost.index_seconds = seconds_of([&] { status = read_all(opened, places); });
+  RETURN_IF_ERROR(status);
+  cost.kept_share = std::max(cost.kept_share, drop_files(*index));
+  cost.sorted_seconds = seconds_of([&] {
+    cost.sort_seconds = seconds_of([&] { std::ranges::sort(places); });
+    status = read_all(opened, places);
+  });
+  RETURN_IF_ERROR(status);
+  return cost;
+}
+
+}  // namespace meguri::bench
