@@ -20,7 +20,7 @@ std::vector<Field> content_fields(const Response& response) {
         field.name == "Connection") {
       continue;
     }
-    fields.push_back({field.name, field.value});
+    fields.push_back({std::string(field.name), std::string(field.value)});
   }
   return fields;
 }
