@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/prefetch.h"
 #include "crawl/slab.h"
 
 namespace meguri::crawl {
@@ -101,7 +102,7 @@ class TimingWheel {
   void empty_out(IndexList& list, const Fire& fire) {
     while (!list.empty()) {
       const Index i = list.pop_front(slab_);
-      if (!list.empty()) __builtin_prefetch(&slab_[slab_[list.front()].next]);
+      if (!list.empty()) base::prefetch(&slab_[slab_[list.front()].next]);
       if (slab_[i].due() > now_) {
         insert(i);
       } else {

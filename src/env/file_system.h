@@ -24,6 +24,9 @@ class WritableFile {
   // Contents and length are on the medium when it returns. After a failure nobody knows what is
   // there, so that this file fails every later call.
   virtual base::Status sync() = 0;
+  // Says that a sync will come, so that what was appended is on its way to the medium until then.
+  // Only a hint.
+  virtual void will_sync() {}
   virtual std::uint64_t size() const = 0;
 };
 

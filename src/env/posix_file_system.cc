@@ -87,7 +87,7 @@ base::Status sync_folder(const std::string& path) {
 class PosixWritableFile final : public WritableFile {
  public:
   PosixWritableFile(Descriptor file, std::string path, std::uint64_t size)
-      : file_(std::move(file)), path_(std::move(path)), size_(size) {}
+      : file_(std::move(file)), path_(std::move(path)), size_(size), begun_(size) {}
 
   base::Status append(std::string_view bytes) override {
     RETURN_IF_ERROR(check_usable());
@@ -119,6 +119,16 @@ class PosixWritableFile final : public WritableFile {
     return system_error("sync", path_);
   }
 
+  // Of what ends within a page, the page would be written twice.
+  void will_sync() override {
+    constexpr std::uint64_t kPageBytes = 4096;
+    const std::uint64_t end = size_ / kPageBytes * kPageBytes;
+    if (end <= begun_) return;
+    ::sync_file_range(file_.get(), static_cast<off_t>(begun_), static_cast<off_t>(end - begun_),
+                      SYNC_FILE_RANGE_WRITE);
+    begun_ = end;
+  }
+
   std::uint64_t size() const override { return size_; }
 
  private:
@@ -138,6 +148,7 @@ class PosixWritableFile final : public WritableFile {
   const Descriptor file_;
   const std::string path_;
   std::uint64_t size_;
+  std::uint64_t begun_;    // up to where the system was told to write
   bool must_cut_ = false;  // a failed append may have left bytes behind size_
   bool sync_failed_ = false;
 };

@@ -107,6 +107,23 @@ void append_beyond_limit(const std::string& path) {
 }
 const ChildProgram limited_appender("append_beyond_limit", append_beyond_limit);
 
+TEST(PosixFileSystem, WhatWillBeSyncedIsWrittenAsItWasAppended) {
+  const TempDir dir;
+  PosixFileSystem fs;
+  std::string all;
+  for (int opened = 0; opened < 2; ++opened) {
+    const auto file = fs.open_append(dir.path("file")).value();
+    for (std::size_t size = 1; size < 20'000; size = size * 3 + 1) {
+      const std::string part(size, static_cast<char>('a' + size % 26));
+      ASSERT_TRUE(file->append(part));
+      file->will_sync();
+      all += part;
+    }
+    ASSERT_TRUE(file->sync());
+  }
+  EXPECT_TRUE(read_file(fs, dir.path("file")).value() == all);
+}
+
 TEST(PosixFileSystem, AFailedAppendIsCutBackAndTheFileGoesOn) {
   const TempDir dir;
   ChildProcess child(limited_appender, dir.path("a"));

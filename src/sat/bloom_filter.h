@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/huge_pages.h"
+#include "base/prefetch.h"
 
 namespace meguri::sat {
 
@@ -37,7 +38,7 @@ class BloomFilter {
   // False: it was not added. True: it was, or chance has set the same bits.
   bool may_contain(const FilterKey& key) const;
   // Lets the processor fetch what add() or may_contain() will need.
-  void prefetch(const FilterKey& key) const { __builtin_prefetch(lines_.data() + line_of(key)); }
+  void prefetch(const FilterKey& key) const { base::prefetch(lines_.data() + line_of(key)); }
   void clear();
 
   // As it is on disk: its shape, and its lines in pieces of any size, so that it never needs twice

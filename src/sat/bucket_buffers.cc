@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 
 namespace meguri::sat {
 
@@ -77,10 +78,20 @@ void BucketBuffers::append_across(Buffer& buffer, const Record& record) {
   }
 }
 
+void BucketBuffers::fetch(std::uint32_t index) const {
+  constexpr std::size_t kLineBytes = 64;
+  if (index == kNoPage) return;
+  for (std::size_t at = 0; at < std::min(page_bytes_, kFetchedBytes); at += kLineBytes) {
+    base::prefetch(page(index) + at);
+  }
+}
+
+// Pages of a buffer lie apart from each other, so that the processor cannot guess which is next.
 void BucketBuffers::copy(Slot slot, std::string& out) const {
   const Buffer& buffer = buffers_[slot];
   std::uint64_t left = buffer.bytes;
   for (std::uint32_t index = buffer.first; left > 0; index = next_[index]) {
+    fetch(next_[index]);
     const std::size_t n = std::min<std::uint64_t>(left, page_bytes_);
     out.append(page(index), n);
     left -= n;

@@ -61,6 +61,8 @@ class BucketBuffers {
   }
   char* page(std::uint32_t index) { return memory_.get() + index * page_bytes_; }
   const char* page(std::uint32_t index) const { return memory_.get() + index * page_bytes_; }
+  static constexpr std::size_t kFetchedBytes = 512;  // the processor itself goes on from there
+  void fetch(std::uint32_t index) const;             // brings the front of a page into the cache
   void grow(Buffer& buffer);
   void exchange_places(std::size_t a, std::size_t b);  // in filled_
   void append_across(Buffer& buffer, const Record& record);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/huge_pages.h"
+#include "base/prefetch.h"
 #include "base/result.h"
 #include "sat/record.h"
 #include "sat/time_layout.h"
@@ -52,7 +53,7 @@ class BucketIndex {
 
   // Brings an entry into the cache. Any number may be asked for.
   void prefetch(Seq seq) const {
-    if (seq < size_) __builtin_prefetch(at(seq));
+    if (seq < size_) base::prefetch(at(seq));
   }
 
   std::size_t byte_count() const { return size_ * kEntryBytes; }

@@ -6,9 +6,8 @@ namespace meguri::sat {
 
 namespace {
 
-// Records between the one whose index entry is fetched and the one that is handed out: memory takes
-// as long as a few of them.
-constexpr std::uint32_t kLookAhead = 12;
+// What is taken apart at a time, if the parts are not larger: it stays in the processor's caches.
+constexpr std::size_t kBatchBytes = std::size_t{64} << 10U;
 
 }  // namespace
 
@@ -18,36 +17,38 @@ std::uint64_t TakenBucket::count() const {
   return copies;
 }
 
-void BucketReader::look_ahead(std::uint32_t records) {
-  if (index_ == nullptr) return;
-  Seq seq = 0;
-  for (; records > 0 && skip(beyond_, seq); --records) index_->prefetch(seq);
+// False: there are no more.
+base::Result<bool> BucketReader::fill() {
+  batch_.clear();
+  at_ = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; part_ < bucket_->extents.size() && bytes < kBatchBytes; ++i) {
+    if (i == chunks_.size()) chunks_.emplace_back();
+    ASSIGN_OR_RETURN(const std::string_view part, read_part(chunks_[i]));
+    bytes += part.size();
+    RETURN_IF_ERROR(take_apart(part));
+  }
+  if (part_ == bucket_->extents.size() && bytes < kBatchBytes) {
+    ++part_;
+    RETURN_IF_ERROR(take_apart(bucket_->tail));
+  }
+  return !batch_.empty();
 }
 
-base::Result<bool> BucketReader::next(Record& record) {
-  while (rest_.empty()) {
-    if (part_ > bucket_->extents.size()) return false;
-    if (part_ < bucket_->extents.size()) {
-      RETURN_IF_ERROR(begin_part());
-    } else {
-      rest_ = bucket_->tail;
+base::Status BucketReader::take_apart(std::string_view bytes) {
+  while (!bytes.empty()) {
+    Record& record = batch_.emplace_back();
+    if (!take(bytes, record)) {
+      return base::fail(base::ErrorCode::kCorrupt, "a record of bucket slot {} cannot be read",
+                        bucket_->slot);
     }
-    ++part_;
-    beyond_ = rest_;
-    look_ahead(kLookAhead);
-    if (part_ > bucket_->extents.size() && rest_.empty()) return false;
+    if (index_ != nullptr && batch_.size() <= kLookAhead) index_->prefetch(record.seq);
   }
-  if (!take(rest_, record)) {
-    return base::fail(base::ErrorCode::kCorrupt, "a record of bucket slot {} cannot be read",
-                      bucket_->slot);
-  }
-  ++passed_;
-  look_ahead(1);
-  return true;
+  return {};
 }
 
 // Extents lie apart from each other, so that the system cannot guess which is next.
-base::Status BucketReader::begin_part() {
+base::Result<std::string_view> BucketReader::read_part(std::string& chunk) {
   constexpr std::uint64_t kAheadBytes = std::uint64_t{4} << 20U;
   const Extent& extent = bucket_->extents[part_];
   while (ahead_ < bucket_->extents.size() && ahead_bytes_ < kAheadBytes) {
@@ -56,8 +57,8 @@ base::Status BucketReader::begin_part() {
     ++ahead_;
   }
   ahead_bytes_ -= extent.bytes;
-  ASSIGN_OR_RETURN(rest_, segments_->read(bucket_->slot, extent, &chunk_));
-  return {};
+  ++part_;
+  return segments_->read(bucket_->slot, extent, &chunk);
 }
 
 base::Result<LiveCopies> LiveCopies::of(Segments& segments, const TakenBucket& bucket,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,9 @@ struct TakenBucket {
 };
 
 // Goes through the copies in a bucket. Thread-compatible; borrows the bucket and all else.
+//
+// Buckets are made of many small parts. Some of them are read at a time and taken apart, so that
+// the index entries of records to come can be fetched from memory while others are worked on.
 class BucketReader {
  public:
   // With an index, the entries of the records that follow are brought into the cache on the way.
@@ -34,13 +38,26 @@ class BucketReader {
       : segments_(&segments), bucket_(&bucket), index_(index) {}
 
   // False: there are no more. The record's body dies with the next call.
-  base::Result<bool> next(Record& record);
-  // Copies passed so far.
-  std::uint64_t passed() const { return passed_; }
+  base::Result<bool> next(Record& record) {
+    if (at_ == batch_.size()) {
+      ASSIGN_OR_RETURN(const bool more, fill());
+      if (!more) return false;
+    }
+    if (index_ != nullptr && at_ + kLookAhead < batch_.size()) {
+      index_->prefetch(batch_[at_ + kLookAhead].seq);
+    }
+    record = batch_[at_++];
+    return true;
+  }
 
  private:
-  base::Status begin_part();
-  void look_ahead(std::uint32_t records);
+  // Records between the one whose index entry is fetched and the one that is handed out: memory
+  // takes as long as a few of them.
+  static constexpr std::size_t kLookAhead = 16;
+
+  base::Result<bool> fill();
+  base::Result<std::string_view> read_part(std::string& chunk);
+  base::Status take_apart(std::string_view bytes);
 
   Segments* segments_;
   const TakenBucket* bucket_;
@@ -48,10 +65,9 @@ class BucketReader {
   std::size_t part_ = 0;   // of the extents, then the tail
   std::size_t ahead_ = 0;  // extents that the disk was told of
   std::uint64_t ahead_bytes_ = 0;
-  std::string chunk_;
-  std::string_view rest_;
-  std::string_view beyond_;  // what index_ was not told of
-  std::uint64_t passed_ = 0;
+  std::deque<std::string> chunks_;  // the parts that batch_ is of
+  std::vector<Record> batch_;
+  std::size_t at_ = 0;  // the next one of it
 };
 
 // Which of the copies in a bucket are records. Where copies were left behind two of them may look

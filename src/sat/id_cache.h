@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/huge_pages.h"
+#include "base/prefetch.h"
 #include "sat/record.h"
 
 namespace meguri::sat {
@@ -25,8 +26,8 @@ class IdCache {
   // Lets the processor fetch what put() or find() will need.
   void prefetch(const base::Id& id) {
     const char* const set = reinterpret_cast<const char*>(&set_of(id));
-    __builtin_prefetch(set);
-    __builtin_prefetch(set + sizeof(Set) / 2);
+    base::prefetch(set);
+    base::prefetch(set + sizeof(Set) / 2);
   }
 
   std::size_t memory_bytes() const { return sets_.capacity() * sizeof(Set); }

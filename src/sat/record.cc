@@ -87,7 +87,7 @@ void append_varint(std::uint64_t number, std::string& out) {
   out.append(bytes, static_cast<std::size_t>(put_varint(number, bytes) - bytes));
 }
 
-bool take_varint(std::string_view& bytes, std::uint64_t& number) {
+bool take_long_varint(std::string_view& bytes, std::uint64_t& number) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < bytes.size() && i < 10; ++i) {
     const auto byte = static_cast<std::uint8_t>(bytes[i]);
@@ -138,17 +138,6 @@ bool take(std::string_view& bytes, Record& record) {
   record.id.high = get<std::uint64_t>(at + 9);
   record.id.low = get<std::uint64_t>(at + 17);
   record.body = rest.substr(kFixedBytes, size);
-  bytes = rest.substr(kFixedBytes + size);
-  return true;
-}
-
-bool skip(std::string_view& bytes, Seq& seq) {
-  std::string_view rest = bytes;
-  std::uint64_t size = 0;
-  std::uint64_t generation = 0;
-  if (!take_varint(rest, size) || !take_varint(rest, generation)) return false;
-  if (size > kBodyBytesMax || rest.size() < kFixedBytes + size) return false;
-  seq = get<Seq>(rest.data() + 1);
   bytes = rest.substr(kFixedBytes + size);
   return true;
 }

@@ -51,10 +51,6 @@ void append(const Record& record, std::string& out);
 // that is whole, and both are as they were.
 bool take(std::string_view& bytes, Record& record);
 
-// The sequence number of the record at the front of `bytes`, which are moved behind it. False:
-// there is none that is whole, and both are as they were. Cheaper than take().
-bool skip(std::string_view& bytes, Seq& seq);
-
 // How to make `now` of `before`: equal bytes at equal places are not repeated, nor is an equal end.
 // At most 16 bytes longer than `now`.
 void append_difference(std::string_view before, std::string_view now, std::string& out);
@@ -72,6 +68,21 @@ inline char* put_varint(std::uint64_t number, char* out) {
   return out;
 }
 void append_varint(std::uint64_t number, std::string& out);
-bool take_varint(std::string_view& bytes, std::uint64_t& number);
+bool take_long_varint(std::string_view& bytes, std::uint64_t& number);
+// False: the bytes begin with no whole number, and both are as they were.
+inline bool take_varint(std::string_view& bytes, std::uint64_t& number) {
+  if (bytes.size() < 2) return take_long_varint(bytes, number);
+  const auto first = static_cast<std::uint8_t>(bytes[0]);
+  const auto second = static_cast<std::uint8_t>(bytes[1]);
+  if (first < 0x80) {
+    number = first;
+    bytes.remove_prefix(1);
+    return true;
+  }
+  if (second >= 0x80) return take_long_varint(bytes, number);
+  number = (first & 0x7fU) | std::uint64_t{second} << 7U;
+  bytes.remove_prefix(2);
+  return true;
+}
 
 }  // namespace meguri::sat

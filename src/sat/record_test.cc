@@ -112,31 +112,6 @@ TEST(Difference, ThatIsNoneIsRefused) {
   }
 }
 
-TEST(Record, IsSkippedAsItIsTaken) {
-  std::string bytes;
-  for (Seq seq = 0; seq < 300; ++seq) {
-    Record record;
-    record.seq = seq * 1000;
-    record.generation = seq * 7;
-    const std::string body(seq, 'b');
-    record.body = body;
-    append(record, bytes);
-  }
-  std::string_view taken = bytes;
-  std::string_view skipped = bytes;
-  Record record;
-  Seq seq = 0;
-  while (take(taken, record)) {
-    ASSERT_TRUE(skip(skipped, seq));
-    EXPECT_EQ(seq, record.seq);
-    EXPECT_EQ(skipped.size(), taken.size());
-  }
-  EXPECT_FALSE(skip(skipped, seq));
-  std::string_view cut = std::string_view(bytes).substr(0, 20);
-  EXPECT_FALSE(skip(cut, seq));
-  EXPECT_EQ(cut.size(), 20U);
-}
-
 // Ends that differ at any distance, so that every way of comparing them is taken.
 TEST(Difference, FindsWhereTheEqualEndBegins) {
   for (std::size_t size = 0; size < 40; ++size) {

@@ -47,6 +47,34 @@ void put_taken(const TakenBucket& bucket, std::string& out) {
   put_text(bucket.tail, out);
 }
 
+// Most parts of a checkpoint are small, so that many are written at once.
+class BlockWriter {
+ public:
+  explicit BlockWriter(env::WritableFile& file) : file_(file) {}
+
+  // `fill` appends the bytes of the part to what it is given.
+  template <typename Fill>
+  base::Status add(CheckpointPart part, const Fill& fill) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + env::Block::kHeaderBytes);
+    fill(bytes_);
+    env::seal_block(bytes_, at, kCheckpointKind, 1, part);
+    return bytes_.size() < kBytesMin ? base::Status() : flush();
+  }
+  base::Status flush() {
+    RETURN_IF_ERROR(file_.append(bytes_));
+    file_.will_sync();
+    bytes_.clear();
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kBytesMin = std::size_t{1} << 20U;
+
+  env::WritableFile& file_;
+  std::string bytes_;
+};
+
 void join(TakenBucket& bucket, const TakenBucket& other) {
   bucket.extents.insert(bucket.extents.end(), other.extents.begin(), other.extents.end());
   bucket.tail += other.tail;
@@ -212,11 +240,9 @@ base::Status Store::write_checkpoint() {
   const std::uint64_t number = number_ + 1;
   ASSIGN_OR_RETURN(const std::string segments_state, segments_->mark());
   ASSIGN_OR_RETURN(const auto file, files_.create(path_of("checkpoint", number)));
-  env::Block block;
-  const auto write = [&](CheckpointPart part, std::string_view bytes) {
-    block.clear();
-    block.out().append(bytes);
-    return file->append(block.seal(kCheckpointKind, 1, part));
+  BlockWriter blocks(*file);
+  const auto write = [&blocks](CheckpointPart part, std::string_view bytes) {
+    return blocks.add(part, [bytes](std::string& out) { out.append(bytes); });
   };
   RETURN_IF_ERROR(write(kStatePart, encode_state(segments_state)));
   for (std::size_t i = 0; i < index_.parts(); ++i) {
@@ -224,13 +250,14 @@ base::Status Store::write_checkpoint() {
   }
   for (Slot slot = 0; slot < buffers_.slots(); ++slot) {
     if (buffers_.bytes(slot) == 0) continue;
-    scratch_.clear();
-    append_varint(slot, scratch_);
-    append_varint(buffers_.records(slot), scratch_);
-    buffers_.copy(slot, scratch_);
-    RETURN_IF_ERROR(write(kPagePart, scratch_));
+    RETURN_IF_ERROR(blocks.add(kPagePart, [&](std::string& out) {
+      append_varint(slot, out);
+      append_varint(buffers_.records(slot), out);
+      buffers_.copy(slot, out);
+    }));
   }
   RETURN_IF_ERROR(write(kEndPart, {}));
+  RETURN_IF_ERROR(blocks.flush());
   RETURN_IF_ERROR(file->sync());
   ASSIGN_OR_RETURN(log_, OperationLog::create(files_, path_of("log", number)));
   RETURN_IF_ERROR(files_.sync_dir(dir_));
