@@ -121,6 +121,7 @@ std::unique_ptr<SatStore> make_own_store(std::string_view name, const SatSetting
   if (name == "naive") {
     options.writes_single_pages = true;
     options.segments.has_one_per_slot = true;
+    options.segments.aligns_extents = true;
   } else if (name == "naive-in-turn") {
     options.writes_single_pages = true;
   } else if (name == "sat-files") {

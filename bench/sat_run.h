@@ -13,7 +13,7 @@
 
 namespace meguri::bench {
 
-// What one step took, syncs for the limit of memory included.
+// What one step took, with what the system held back.
 struct SatStepCost {
   std::uint64_t updates = 0;
   double seconds = 0;
@@ -42,6 +42,7 @@ struct SatCost {
 
   double us(double total) const { return total * 1e6 / static_cast<double>(updates); }
   double us() const { return us(seconds); }
+  double median_step_us() const;
   double worst_step_us() const;
 };
 
@@ -56,9 +57,11 @@ base::Result<SatLoaded> load_sat_store(std::string_view name, const SatSetting& 
                                        const SatLoad& load);
 
 // Drops the files of a store that was loaded from the page cache (unless kCached) and measures all
-// steps. kCold also keeps the store within setting.memory_bytes, process and page cache together:
-// by a control group if that can be had. If not, then after a step that ends above it the store's
-// files are synced, which counts, and dropped, which does not.
+// steps. In kCold an hour or a day goes by between two steps, as it would, in which the system
+// writes everything: so what it holds back after a step is written, which counts; every store's
+// pages alike, and without a sync for each of its files. kCold also keeps the store within
+// setting.memory_bytes, process and page cache together: by a control group if that can be had. If
+// not, then after a step that ends above it the store's files are dropped, which does not count.
 base::Result<SatCost> run_sat_store(std::string_view name, const SatSetting& setting,
                                     const SatLoad& load, SatStart start);
 

@@ -59,25 +59,24 @@ base::Status Segments::restore(std::string_view state, const std::vector<Extent>
     auto range = freed.upper_bound(extent.offset);
     if (range == freed.begin()) return corrupt();
     --range;
-    const std::uint64_t end = range->second;
+    const std::uint64_t end = range->second.end;
     if (end < end_of(extent)) return corrupt();
     if (range->first == extent.offset) {
       freed.erase(range);
     } else {
-      range->second = extent.offset;
+      range->second.end = extent.offset;
     }
-    if (end_of(extent) < end) freed[end_of(extent)] = end;
+    if (end_of(extent) < end) freed[end_of(extent)] = {end};
     bytes_live_ += kHeaderBytes + extent.bytes;
   }
   // A crash may have come before it was freed.
   for (auto& [number, segment] : segments_) {
-    for (const auto& [begin, end] : segment.freed) {
-      const std::uint64_t from = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-      const std::uint64_t until = end / kBlockBytes * kBlockBytes;
-      if (from < until) RETURN_IF_ERROR(files_.punch(path_of(number), from, until - from));
+    for (auto& [begin, range] : segment.freed) {
+      range.kept = range.end - begin;
+      bytes_kept_ += range.kept;
     }
   }
-  return {};
+  return punch_all_at_least(options_.punch_bytes_min);
 }
 
 // To their sizes at the mark. Segments that nothing lives in may have been removed since.
@@ -93,7 +92,7 @@ base::Status Segments::cut_all(const std::vector<Extent>& live) {
                         size, segment.size);
     }
     if (size > segment.size) RETURN_IF_ERROR(files_.truncate(path_of(number), segment.size));
-    segment.freed[0] = segment.size;
+    segment.freed[0] = {segment.size};
   }
   return {};
 }
@@ -174,13 +173,26 @@ base::Result<Extent> Segments::append(Slot slot, std::uint32_t records,
                       records};
   segment.size += size;
   bytes_live_ += size;
+  if (options_.aligns_extents) RETURN_IF_ERROR(align_end());
   if (options_.has_one_per_slot) RETURN_IF_ERROR(write_pending());
   return extent;
+}
+
+// What is between two extents is free from the beginning.
+base::Status Segments::align_end() {
+  Segment& segment = segments_[written_];
+  const std::uint64_t begin = segment.size;
+  const std::uint64_t end = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  if (begin == end) return {};
+  pending_.resize(pending_.size() + (end - begin));
+  segment.size = end;
+  return free_range(written_, begin, end);
 }
 
 base::Status Segments::write_pending() {
   if (pending_.empty()) return {};
   RETURN_IF_ERROR(file_->append(pending_));
+  if (!options_.has_one_per_slot) file_->will_sync();
   pending_.clear();
   return {};
 }
@@ -247,8 +259,7 @@ base::Result<std::string> Segments::mark() {
 }
 
 // Buckets that follow each other in time were mostly written beside each other, so that what was
-// released together is freed in few pieces: each costs the file system a change of its own, which
-// takes up to a millisecond where the disk is told of it at once (mounted with `discard`).
+// released together is freed in few pieces.
 base::Status Segments::forget() {
   std::vector<Extent> extents = std::exchange(to_free_, {});
   std::ranges::sort(extents, {}, [](const Extent& e) { return std::pair(e.segment, e.offset); });
@@ -261,47 +272,67 @@ base::Status Segments::forget() {
     }
     RETURN_IF_ERROR(free_range(first.segment, first.offset, end));
   }
-  return {};
+  constexpr std::uint64_t kKeptShare = 16;  // of what is in use
+  constexpr std::uint64_t kKeptPieces = 64;
+  const std::uint64_t kept_max =
+      std::max(bytes_live_ / kKeptShare, kKeptPieces * options_.punch_bytes_min);
+  return bytes_kept_ > kept_max ? punch_all_at_least(1) : base::Status();
 }
 
 // Joined with what is free beside it, so that blocks which several extents share go too.
 base::Status Segments::free_range(std::uint32_t index, std::uint64_t begin, std::uint64_t end) {
   Segment& segment = segments_.at(index);
-  const auto after = segment.freed.find(end);
-  std::uint64_t joined_end = end;
-  if (after != segment.freed.end()) {
-    joined_end = after->second;
+  FreeRange joined{end, end - begin};
+  bytes_kept_ += joined.kept;
+  if (const auto after = segment.freed.find(end); after != segment.freed.end()) {
+    joined.end = after->second.end;
+    joined.kept += after->second.kept;
     segment.freed.erase(after);
   }
-  std::uint64_t joined_begin = begin;
-  auto before = segment.freed.lower_bound(begin);
-  if (before != segment.freed.begin() && std::prev(before)->second == begin) {
-    --before;
-    joined_begin = before->first;
+  auto place = segment.freed.lower_bound(begin);
+  if (place != segment.freed.begin() && std::prev(place)->second.end == begin) {
+    --place;
+    joined.kept += place->second.kept;
+    place->second = joined;
+  } else {
+    place = segment.freed.emplace(begin, joined).first;
   }
-  segment.freed[joined_begin] = joined_end;
-  if (joined_begin == 0 && joined_end == segment.size && !is_written(index)) {
+  if (place->first == 0 && joined.end == segment.size && !is_written(index)) {
+    bytes_kept_ -= joined.kept;
     segments_.erase(index);
     readers_.erase(index);
     return files_.remove(path_of(index));
   }
-  // Only the blocks that this range has a part in.
-  const std::uint64_t from =
-      std::max((joined_begin + kBlockBytes - 1) / kBlockBytes, begin / kBlockBytes) * kBlockBytes;
-  const std::uint64_t until =
-      std::min(joined_end / kBlockBytes, (end + kBlockBytes - 1) / kBlockBytes) * kBlockBytes;
+  if (joined.kept < options_.punch_bytes_min) return {};
+  return punch(index, place->first, place->second);
+}
+
+// The whole blocks of a free range, which may have been punched out in part.
+base::Status Segments::punch(std::uint32_t index, std::uint64_t begin, FreeRange& range) {
+  bytes_kept_ -= std::exchange(range.kept, 0);
+  const std::uint64_t from = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  const std::uint64_t until = range.end / kBlockBytes * kBlockBytes;
   if (from >= until) return {};
   return files_.punch(path_of(index), from, until - from);
+}
+
+base::Status Segments::punch_all_at_least(std::uint64_t bytes) {
+  for (auto& [number, segment] : segments_) {
+    for (auto& [begin, range] : segment.freed) {
+      if (range.kept >= bytes) RETURN_IF_ERROR(punch(number, begin, range));
+    }
+  }
+  return {};
 }
 
 std::uint64_t Segments::bytes_on_disk() const {
   std::uint64_t bytes = 0;
   for (const auto& [number, segment] : segments_) {
     bytes += segment.size;
-    for (const auto& [begin, end] : segment.freed) {
+    for (const auto& [begin, range] : segment.freed) {
       const std::uint64_t from = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-      const std::uint64_t until = end / kBlockBytes * kBlockBytes;
-      if (from < until) bytes -= until - from;
+      const std::uint64_t until = range.end / kBlockBytes * kBlockBytes;
+      if (from + range.kept < until) bytes -= until - from - range.kept;
     }
   }
   return bytes;

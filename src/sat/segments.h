@@ -36,6 +36,11 @@ struct Extent {
 struct SegmentOptions {
   std::uint64_t bytes_max = std::uint64_t{256} << 20U;  // of a file; then the next begins
   bool has_one_per_slot = false;  // what is appended to a slot goes to a file of this slot, at once
+  bool aligns_extents = false;  // each begins at a multiple of kBlockBytes, as the paper's pages do
+  // Free pieces smaller than this are not punched out before there is something free beside them,
+  // or their sum is a sixteenth of what is in use and 64 times this: every piece costs the file
+  // system a change of its own, two milliseconds where the disk is told of it at once (`discard`).
+  std::uint64_t punch_bytes_min = std::uint64_t{256} << 10U;
 };
 
 // Files DIR/0000000000000001.seg and so on. An extent is in one file; its header tells the slot,
@@ -82,9 +87,13 @@ class Segments {
   std::uint64_t bytes_on_disk() const;  // about, punched blocks taken off
 
  private:
+  struct FreeRange {
+    std::uint64_t end = 0;
+    std::uint64_t kept = 0;  // bytes of it, about, that were not punched out
+  };
   struct Segment {
     std::uint64_t size = 0;
-    std::map<std::uint64_t, std::uint64_t> freed;  // ranges, begin to end; they do not touch
+    std::map<std::uint64_t, FreeRange> freed;  // by where they begin; they do not touch
   };
 
   Segments(env::FileSystem& files, std::string dir, const SegmentOptions& options)
@@ -95,10 +104,13 @@ class Segments {
   base::Status cut_all(const std::vector<Extent>& live);
   base::Status remove_others();
   base::Status begin_segment();
+  base::Status align_end();
   base::Status begin_segment_of(Slot slot);
   void close_segment_of_slot(std::uint32_t segment);
   bool is_written(std::uint32_t segment) const;  // or may be
   base::Status free_range(std::uint32_t index, std::uint64_t begin, std::uint64_t end);
+  base::Status punch(std::uint32_t index, std::uint64_t begin, FreeRange& range);
+  base::Status punch_all_at_least(std::uint64_t bytes);
   base::Result<env::ReadableFile*> reader_of(std::uint32_t segment);
 
   env::FileSystem& files_;
@@ -115,7 +127,8 @@ class Segments {
   std::vector<Extent> to_free_;   // before it
   std::uint64_t bytes_live_ = 0;
   std::uint64_t bytes_released_ = 0;
-  std::string pending_;  // the end of that segment, not yet in its file
+  std::uint64_t bytes_kept_ = 0;  // of free ranges
+  std::string pending_;           // the end of that segment, not yet in its file
   // If each slot has a segment: those that are appended to, and their slots.
   std::unordered_map<Slot, std::uint32_t> segment_of_slot_;
   std::unordered_map<std::uint32_t, Slot> slot_of_segment_;

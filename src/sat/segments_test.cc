@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,18 +62,29 @@ void expect_all_there(Segments& segments, const Written& written) {
   }
 }
 
-// In one file after another, or in one for each slot.
-class SegmentsOf : public testing::TestWithParam<bool> {
+// In one file after another, in one for each slot, or in that at whole blocks.
+enum class Files : std::uint8_t { kInTurn, kOfEachSlot, kOfEachSlotAligned };
+
+class SegmentsOf : public testing::TestWithParam<Files> {
  protected:
   static base::Result<std::unique_ptr<Segments>> open(env::FileSystem& files,
                                                       std::string_view state,
                                                       const std::vector<Extent>& live) {
-    return Segments::open(files, "/seg", {kSegmentBytes, GetParam()}, state, live);
+    SegmentOptions options;
+    options.bytes_max = kSegmentBytes;
+    options.has_one_per_slot = GetParam() != Files::kInTurn;
+    options.aligns_extents = GetParam() == Files::kOfEachSlotAligned;
+    options.punch_bytes_min = Segments::kBlockBytes;
+    return Segments::open(files, "/seg", options, state, live);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Files, SegmentsOf, testing::Bool(), [](const auto& each) {
-  return std::string(each.param ? "OfEachSlot" : "InTurn");
-});
+INSTANTIATE_TEST_SUITE_P(
+    Files, SegmentsOf,
+    testing::Values(Files::kInTurn, Files::kOfEachSlot, Files::kOfEachSlotAligned),
+    [](const auto& each) {
+      if (each.param == Files::kInTurn) return std::string("InTurn");
+      return std::string(each.param == Files::kOfEachSlot ? "OfEachSlot" : "OfEachSlotAligned");
+    });
 
 TEST_P(SegmentsOf, GiveBackWhatWasAppendedUntilItIsFreed) {
   env::MemoryFileSystem files;
@@ -96,6 +109,29 @@ TEST_P(SegmentsOf, GiveBackWhatWasAppendedUntilItIsFreed) {
     }
   }
   EXPECT_LT(segments->bytes_on_disk(), segments->bytes_live() + 60 * 4096 + kSegmentBytes);
+}
+
+// Small pieces wait for something beside them, but only so many.
+TEST(Segments, KeepSmallFreePiecesForAWhile) {
+  env::MemoryFileSystem files;
+  SegmentOptions options;
+  options.punch_bytes_min = 8 * Segments::kBlockBytes;
+  auto segments = Segments::open(files, "/seg", options, "", {}).value();
+  const std::string bytes(2 * Segments::kBlockBytes - Segments::kHeaderBytes, 'x');
+  std::vector<Extent> extents;
+  for (int i = 0; i < 1024; ++i) extents.push_back(segments->append(7, bytes, 1).value());
+  const std::uint64_t all = segments->bytes_on_disk();
+  const auto release = [&](std::size_t from, std::size_t until, std::size_t step) {
+    for (std::size_t i = from; i < until; i += step) segments->release(extents[i]);
+    EXPECT_TRUE(segments->mark());
+    EXPECT_TRUE(segments->forget());
+    return all - segments->bytes_on_disk();
+  };
+  EXPECT_EQ(release(0, 8, 2), 0U);
+  // With what was released before, seven of them lie side by side.
+  EXPECT_EQ(release(1, 7, 2), 7 * 2 * Segments::kBlockBytes);
+  // The rest in pieces, more of them than may be kept.
+  EXPECT_EQ(release(9, 1024, 2), (7 + 508) * 2 * Segments::kBlockBytes);
 }
 
 TEST_P(SegmentsOf, FreeNothingThatTheLastDurableMarkNeeds) {
@@ -128,6 +164,18 @@ TEST_P(SegmentsOf, KnowDamageAndTheWrongSlot) {
     ASSERT_TRUE(files.flip_bit("/seg/0000000000000001.seg", bit));
   }
   EXPECT_TRUE(segments->read(7, extent, &bytes));
+}
+
+TEST_P(SegmentsOf, BeginAtWholeBlocksIfTheyAreAligned) {
+  env::MemoryFileSystem files;
+  auto segments = open(files, "", {}).value();
+  env::Random random(4);
+  Written written;
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(written.append(*segments, random));
+  const auto live = written.live();
+  const bool all = std::ranges::all_of(
+      live, [](const Extent& extent) { return extent.offset % Segments::kBlockBytes == 0; });
+  EXPECT_EQ(all, GetParam() == Files::kOfEachSlotAligned);
 }
 
 // Whatever write the power is cut at, the last mark that was durable can be gone back to.

@@ -41,6 +41,7 @@ TEST(Store, TakesLittleMoreDiskThanItsRecordsHoweverLongItIsUpdated) {
   options.pool_bytes = std::size_t{3} << 20U;
   options.log_bytes_max = std::uint64_t{1} << 20U;
   options.segments.bytes_max = std::uint64_t{4} << 20U;
+  options.segments.punch_bytes_min = std::uint64_t{16} << 10U;
   auto store = Store::open(files, "/store", options, "", kStart).value();
   const std::string body(kBodyBytes, 'x');
   Record sample;

@@ -15,8 +15,9 @@ base::Status Store::put(Record record) {
 
 base::Status Store::append(Slot slot, const Record& record) {
   const std::size_t size = encoded_size(record);
+  // A page on disk has the header of its block.
   const bool is_full = options_.writes_single_pages && buffers_.bytes(slot) > 0 &&
-                       buffers_.bytes(slot) + size > buffers_.page_bytes();
+                       Segments::kHeaderBytes + buffers_.bytes(slot) + size > buffers_.page_bytes();
   if (is_full) RETURN_IF_ERROR(flush(slot));
   if (!buffers_.has_room(slot, size)) RETURN_IF_ERROR(make_room(slot, size));
   buffers_.append(slot, record);
