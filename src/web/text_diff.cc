@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <dtl/dtl.hpp>
+#include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -75,30 +76,109 @@ bool is_change(const Edit& edit) { return edit.mark != ' '; }
 
 // Of each change, first what is taken away, then what is added, as people expect it.
 void put_in_order(std::vector<Edit>& edits) {
+  std::vector<Edit> added;
   for (auto at = edits.begin(); at != edits.end();) {
     at = std::find_if(at, edits.end(), is_change);
     const auto end = std::find_if_not(at, edits.end(), is_change);
-    std::stable_partition(at, end, [](const Edit& edit) { return edit.mark == '-'; });
+    added.clear();
+    for (auto from = at; from != end; ++from) {
+      if (from->mark == '-') {
+        *at++ = *from;
+      } else {
+        added.push_back(*from);
+      }
+    }
+    std::ranges::copy(added, at);
     at = end;
   }
 }
 
-std::vector<Edit> edits_of(const Trimmed& texts) {
-  LineNumbers numbers;
-  dtl::Diff<std::uint32_t> diff(numbers.of(texts.before), numbers.of(texts.after));
-  diff.compose();
+using Numbers = std::vector<std::uint32_t>;
+
+// The fewest edits, by Myers' greedy algorithm: for d = 0, 1, …, how far d edits lead on each
+// diagonal (lines of before less lines of after). What each round found is kept for the way back, d
+// numbers for the d-th. O((lines) d) time, O(d²) memory.
+class ShortestEdits {
+ public:
+  ShortestEdits(const Numbers& before, const Numbers& after) : before_(before), after_(after) {}
+
+  // The marks of the lines in order; nullopt: it takes more than so many edits.
+  std::optional<std::string> marks(std::size_t edits_max) {
+    const auto most = static_cast<int>(std::min(edits_max, before_.size() + after_.size()));
+    for (int d = 0; d <= most; ++d) {
+      if (reach(d)) return way_back(d);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Of round d, on diagonal k: from -d to d in steps of two.
+  int& at(int d, int k) {
+    return rounds_[static_cast<std::size_t>(d)][static_cast<std::size_t>((k + d) / 2)];
+  }
+  // Whether the last edit before a place on diagonal k of round d adds a line.
+  bool adds(int d, int k) { return k == -d || (k != d && at(d - 1, k - 1) < at(d - 1, k + 1)); }
+
+  // Whether both texts end within d edits.
+  bool reach(int d) {
+    rounds_.emplace_back(static_cast<std::size_t>(d) + 1);
+    for (int k = -d; k <= d; k += 2) {
+      int x = 0;
+      if (d > 0) x = adds(d, k) ? at(d - 1, k + 1) : at(d - 1, k - 1) + 1;
+      while (is_equal(x, x - k)) ++x;
+      at(d, k) = x;
+      if (x >= size(before_) && x - k >= size(after_)) return true;
+    }
+    return false;
+  }
+  static int size(const Numbers& lines) { return static_cast<int>(lines.size()); }
+  bool is_equal(int x, int y) const {
+    return x < size(before_) && y >= 0 && y < size(after_) &&
+           before_[static_cast<std::size_t>(x)] == after_[static_cast<std::size_t>(y)];
+  }
+
+  std::string way_back(int d) {
+    std::string marks;
+    int x = size(before_);
+    int k = x - size(after_);
+    for (; d > 0; --d) {
+      const bool is_added = adds(d, k);
+      const int from = is_added ? at(d - 1, k + 1) : at(d - 1, k - 1);
+      const int edited = is_added ? from : from + 1;  // behind the edit
+      marks.append(static_cast<std::size_t>(x - edited), ' ');
+      marks += is_added ? '+' : '-';
+      x = from;
+      k += is_added ? 1 : -1;
+    }
+    marks.append(static_cast<std::size_t>(x), ' ');
+    std::ranges::reverse(marks);
+    return marks;
+  }
+
+  const Numbers& before_;
+  const Numbers& after_;
+  std::vector<std::vector<int>> rounds_;
+};
+
+// How many lines one text has more often than the other, both ways.
+void count_uncommon(const Numbers& before, const Numbers& after, TextDiff& diff) {
+  std::unordered_map<std::uint32_t, std::ptrdiff_t> counts;
+  for (const std::uint32_t line : before) ++counts[line];
+  for (const std::uint32_t line : after) --counts[line];
+  for (const auto& [line, count] : counts) {
+    if (count > 0) diff.removed += static_cast<std::size_t>(count);
+    if (count < 0) diff.inserted += static_cast<std::size_t>(-count);
+  }
+}
+
+std::vector<Edit> edits_of(const Trimmed& texts, const std::string& marks) {
   std::vector<Edit> edits;
   std::size_t before = 0;
   std::size_t after = 0;
-  for (const auto& [number, info] : diff.getSes().getSequence()) {
-    if (info.type == dtl::SES_DELETE) {
-      edits.push_back({'-', texts.before[before++]});
-    } else if (info.type == dtl::SES_ADD) {
-      edits.push_back({'+', texts.after[after++]});
-    } else {
-      edits.push_back({' ', texts.before[before++]});
-      ++after;
-    }
+  for (const char mark : marks) {
+    edits.push_back({mark, mark == '+' ? texts.after[after] : texts.before[before]});
+    if (mark != '+') ++before;
+    if (mark != '-') ++after;
   }
   put_in_order(edits);
   return edits;
@@ -181,13 +261,22 @@ TextDiff diff_texts(std::string_view before, std::string_view after, const TextD
     diff.outcome = TextDiffOutcome::kTooLong;
     return diff;
   }
-  const std::vector<Edit> edits = edits_of(texts);
+  LineNumbers numbers;
+  const Numbers numbers_before = numbers.of(texts.before);
+  const Numbers numbers_after = numbers.of(texts.after);
+  const auto marks = ShortestEdits(numbers_before, numbers_after).marks(limits.edits_max);
+  if (!marks) {
+    diff.outcome = TextDiffOutcome::kTooDifferent;
+    count_uncommon(numbers_before, numbers_after, diff);
+    return diff;
+  }
+  const std::vector<Edit> edits = edits_of(texts, *marks);
   diff.removed = static_cast<std::size_t>(std::ranges::count(edits, '-', &Edit::mark));
   diff.inserted = static_cast<std::size_t>(std::ranges::count(edits, '+', &Edit::mark));
   std::size_t bytes = 0;
   for (const Edit& edit : edits) bytes += is_change(edit) ? edit.line.size() : 0;
   diff.outcome = TextDiffOutcome::kTooDifferent;
-  if (diff.removed + diff.inserted > limits.edits_max || bytes > limits.bytes_max) return diff;
+  if (bytes > limits.bytes_max) return diff;
   diff.hunks = HunkWriter(edits, texts.front, limits.context).write();
   if (diff.hunks.size() > limits.bytes_max) {
     diff.hunks.clear();
