@@ -26,8 +26,8 @@ std::uint64_t DamageReport::count() const {
 
 std::vector<DamageReport::Told> DamageReport::sorted() const {
   std::vector<Told> told = told_;
-  std::ranges::stable_sort(told, [](const Told& a, const Told& b) {
-    return std::tie(a.file, a.offset) < std::tie(b.file, b.offset);
+  std::ranges::sort(told, [](const Told& a, const Told& b) {
+    return std::tie(a.file, a.offset, a.what) < std::tie(b.file, b.offset, b.what);
   });
   return told;
 }

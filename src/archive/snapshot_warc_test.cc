@@ -219,7 +219,7 @@ TEST_F(SnapshotWarcTest, ContentOfAnotherPageIsMadeOnceForEachPage) {
   const WarcOutcome outcome = write_all();
   EXPECT_EQ(check_file(outcome), 4);
   EXPECT_EQ(outcome.counts.made, 2);
-  for (std::size_t i : {1, 2}) {
+  for (const std::size_t i : {1U, 2U}) {
     EXPECT_EQ(outcome.written.at(i).entry.date.to_digits(), "20260102000000");
   }
 }
