@@ -12,7 +12,8 @@ namespace meguri::archive {
 struct ZipWriter::State {
   ByteSink out;
   base::Instant date;
-  base::Status sink = {};  // what it said last
+  base::Status sink = {};  // its first error
+  bool is_given_up = false;
   struct ::archive* zip = ::archive_write_new();
   struct ::archive_entry* entry = ::archive_entry_new();
 
@@ -22,17 +23,19 @@ struct ZipWriter::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    // Else it would write an end for what was given up.
-    ::archive_write_fail(zip);
+    is_given_up = true;  // it writes an end, which goes nowhere
     ::archive_write_free(zip);
     ::archive_entry_free(entry);
   }
 
+  // Never fails as libarchive sees it, which would leak its buffers then; status() tells.
   static la_ssize_t pass_on(struct ::archive* /*zip*/, void* data, const void* bytes,
                             std::size_t size) {
     auto* const state = static_cast<State*>(data);
-    state->sink = state->out({static_cast<const char*>(bytes), size});
-    return state->sink ? static_cast<la_ssize_t>(size) : -1;
+    if (!state->is_given_up && state->sink) {
+      state->sink = state->out({static_cast<const char*>(bytes), size});
+    }
+    return static_cast<la_ssize_t>(size);
   }
 
   // What a call of libarchive returned, as an error of the sink or of its own.
