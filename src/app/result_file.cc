@@ -28,7 +28,7 @@ base::Result<std::unique_ptr<ResultFile>> ResultFile::open(env::FileSystem& file
 ResultFile::~ResultFile() {
   if (file_ == nullptr || is_finished_) return;
   file_.reset();
-  (void)files_.remove(part());
+  static_cast<void>(files_.remove(part()).has_value());  // nothing could be done about it
 }
 
 base::Status ResultFile::write(std::string_view bytes) {

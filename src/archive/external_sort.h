@@ -66,7 +66,7 @@ class ExternalSort {
   using Head = std::pair<T, std::size_t>;
 
   base::Status spill() REQUIRES(mutex_);
-  base::Status pull(std::size_t run) REQUIRES(mutex_);
+  base::Status pull(std::size_t number) REQUIRES(mutex_);
 
   env::FileSystem& fs_;
   const std::string dir_;
