@@ -63,8 +63,8 @@ class Removals {
   static base::Status append(env::FileSystem& files, const std::string& archive,
                              const Removal& removal);
 
-  // Whether the page of this URL was taken down; `url` is as a record has it.
-  bool has(std::string_view url) const;
+  // Whether the page of this URL was taken down; `text` is as a record has it.
+  bool has(std::string_view text) const;
   bool empty() const { return all_.empty(); }
   const std::vector<Removal>& all() const { return all_; }
   // Those whose records are to leave the files too.
