@@ -138,14 +138,9 @@ def has_replaywebpage():
     folder = os.path.join(PEERS, "replaywebpage")
     name = f"replaywebpage-{VERSIONS['replaywebpage']}.tgz"
     file = os.path.join(folder, name)
-    fetch = ["npm", "pack", f"replaywebpage@{VERSIONS['replaywebpage']}", "--pack-destination",
-             folder]
-    if shutil.which("npm") is None:
-        address = f"https://registry.npmjs.org/replaywebpage/-/{name}"
-        fetch = ["curl", "--fail", "--silent", "--location", "--output", file, address]
-    return install("replaywebpage", [
+    return shutil.which("npm") is not None and install("replaywebpage", [
         ["mkdir", "-p", folder],
-        fetch,
+        ["npm", "pack", f"replaywebpage@{VERSIONS['replaywebpage']}", "--pack-destination", folder],
         ["tar", "-xzf", file, "-C", folder, "package/ui.js", "package/sw.js"],
     ])
 
