@@ -118,7 +118,8 @@ base::Result<ImportCost> cost_of(const ChildEnd& end, std::string_view who) {
                     .peak_mb = end.peak_mb};
 }
 
-// Where FastWARC is, after an installation if need be; empty: it cannot be had.
+}  // namespace
+
 std::string python_with_fastwarc(const std::string& version) {
   const std::string folder = program_folder() + "/peers/fastwarc-" + version;
   const std::string python = folder + "/bin/python";
@@ -129,8 +130,6 @@ std::string python_with_fastwarc(const std::string& version) {
       run_program({python, "-m", "pip", "install", "-q", "fastwarc==" + version}).is_good;
   return is_installed && is_there() ? python : "";
 }
-
-}  // namespace
 
 base::Result<ImportCost> measure_import(const std::vector<std::string>& paths,
                                         const std::string& archive) {

@@ -25,6 +25,9 @@ base::Result<ImportCost> measure_import(const std::vector<std::string>& paths,
 // The last that is C++ and uses zlib, and one that is Rust and uses zlib-rs.
 inline constexpr std::array<const char*, 2> kFastWarcVersions = {"0.16.0", "1.1.0"};
 
+// A Python that has this version of FastWARC, installed if need be; empty: it cannot be had.
+std::string python_with_fastwarc(const std::string& version);
+
 // FastWARC's iterator over the same files, with a process for each core: records that may be of a
 // visit, with their HTTP heads parsed, are counted; nothing is made of them. Nullopt: it is not
 // there and cannot be installed.

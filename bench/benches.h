@@ -20,12 +20,12 @@ struct SatOptions {
   std::string stores;
   bool messages = false;
   bool growth = false;
-  std::string figures;  // a folder for them
 };
 
 struct Options {
-  bool quick = false;  // the same on a smaller load, within a minute
-  std::string dir;     // an empty folder to write in; removed afterwards
+  bool quick = false;   // the same on a smaller load, within a minute
+  std::string dir;      // an empty folder to write in; removed afterwards
+  std::string figures;  // a folder for them, of those that draw some; empty: none are drawn
   SatOptions sat;
 };
 
@@ -35,6 +35,7 @@ base::Status run_flow(const Options& options, Report& report);
 base::Status run_hosts(const Options& options, Report& report);
 base::Status run_revisits(const Options& options, Report& report);
 base::Status run_sat(const Options& options, Report& report);
+base::Status run_scan(const Options& options, Report& report);
 base::Status run_scheduler(const Options& options, Report& report);
 base::Status run_seen(const Options& options, Report& report);
 base::Status run_virtual_web(const Options& options, Report& report);

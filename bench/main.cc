@@ -45,8 +45,9 @@ void declare(app::Options options, Arguments& arguments) {
   options.option("--stores", "NAMES", sat.stores, "Of sat: which stores, with commas between");
   options.flag("--messages", sat.messages, "Of sat: a message for every record that is due");
   options.flag("--growth", sat.growth, "Of sat: instead, from 1 million records to all of them");
-  options.option("--figures", "DIR", sat.figures,
-                 "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md");
+  options.option("--figures", "DIR", arguments.options.figures,
+                 "Of sat: instead, draw the papers' figures and tell them in DIR/sat.md; of scan: "
+                 "draw what each worker did, into DIR/scan.svg and DIR/scan.md");
 }
 
 base::Result<const Bench*> find_bench(const std::string& name) {

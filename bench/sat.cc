@@ -129,7 +129,7 @@ base::Status add_messages(const Options& options, const SatPlan& plan, Report& r
 }  // namespace
 
 base::Status run_sat(const Options& options, Report& report) {
-  if (!options.sat.figures.empty()) return draw_sat_figures(options, report);
+  if (!options.figures.empty()) return draw_sat_figures(options, report);
   ASSIGN_OR_RETURN(const SatPlan plan, make_sat_plan(options));
   if (options.sat.growth) return measure_sat_growth(options, plan, report);
   const SatLoad load = plan.load();

@@ -55,7 +55,7 @@ void add_points(const SatFigure& figure, Report& report) {
 }  // namespace
 
 base::Status draw_sat_figures(const Options& options, Report& report) {
-  const std::string& folder = options.sat.figures;
+  const std::string& folder = options.figures;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {

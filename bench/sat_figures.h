@@ -26,7 +26,7 @@ struct SatFigure {
   Plot plot;
 };
 
-// Measures all of them and writes them into the folder options.sat.figures, as NAME.svg and in
+// Measures all of them and writes them into the folder options.figures, as NAME.svg and in
 // sat.md, and their points into the report.
 base::Status draw_sat_figures(const Options& options, Report& report);
 

@@ -9,7 +9,7 @@ endif()
 # Makes the library meguri_NAME of the folder src/NAME, or of the top-level folder NAME, and beside
 # it the program NAME_test of its *_test.cc, and one program for each *_fuzz.cc. In the fuzz preset
 # that program fuzzes; elsewhere it runs over what src/NAME/corpus/X_fuzz holds, as a test.
-# Includes are written "NAME/file.h". main.cc belongs to a meguri_program.
+# Includes are written "NAME/file.h". main.cc belongs to a meguri_program, *_plugin.cc to a module.
 function(meguri_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
   set(root "${CMAKE_SOURCE_DIR}/src")
@@ -21,7 +21,7 @@ function(meguri_library name)
   file(GLOB sources CONFIGURE_DEPENDS "${root}/${name}/*.cc")
   file(GLOB tests CONFIGURE_DEPENDS "${root}/${name}/*_test.cc")
   file(GLOB fuzzers CONFIGURE_DEPENDS "${root}/${name}/*_fuzz.cc")
-  list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|_bench|/main)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|_bench|_plugin|/main)\\.cc$")
 
   list(TRANSFORM arg_DEPENDS PREPEND "meguri_")
   if(sources)

@@ -38,6 +38,7 @@ if(PYTHON3 AND NOT MEGURI_SANITIZE)
   meguri_python_test(snapshot src/app/snapshot_test.py)
   meguri_python_test(verify src/app/verify_test.py)
   meguri_python_test(diff src/app/diff_test.py)
+  meguri_python_test(scan src/app/scan_test.py)
 endif()
 
 # The rest has nothing to do with how the program was compiled.

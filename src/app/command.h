@@ -50,6 +50,7 @@ std::unique_ptr<Command> make_repair_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_resume_command();
 std::unique_ptr<Command> make_robots_command();
+std::unique_ptr<Command> make_scan_command();
 std::unique_ptr<Command> make_simulate_command();
 std::unique_ptr<Command> make_snapshot_command();
 std::unique_ptr<Command> make_status_command();

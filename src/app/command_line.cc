@@ -64,6 +64,22 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& app,
   return text;
 }
 
+// CLI11 hands what stands behind "--" to the program, not to its command. So each such argument is
+// marked, which makes it one of the command whatever it begins with, and unmarked where it arrives.
+constexpr char kPlainMark = '\x01';
+
+void mark_plain(std::vector<std::string>& arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  if (dashes == arguments.end()) return;
+  for (auto it = dashes + 1; it != arguments.end(); ++it) it->insert(it->begin(), kPlainMark);
+  arguments.erase(dashes);
+}
+
+std::string unmarked(std::string text) {
+  if (text.starts_with(kPlainMark)) text.erase(0, 1);
+  return text;
+}
+
 }  // namespace
 
 void Options::flag(const std::string& name, bool& value, const std::string& help) {
@@ -76,22 +92,30 @@ void Options::option(const std::string& name, const std::string& type, std::stri
 }
 
 void Options::argument(const std::string& name, std::string& value, const std::string& help) {
-  app_->add_option(name, value, help)->required()->type_name("");
+  app_->add_option(name, value, help)->required()->type_name("")->transform(unmarked, "", "");
 }
 
 void Options::arguments(const std::string& name, std::vector<std::string>& values,
                         const std::string& help) {
-  app_->add_option(name, values, help)->required()->type_name("")->expected(1, -1);
+  app_->add_option(name, values, help)
+      ->required()
+      ->type_name("")
+      ->expected(1, -1)
+      ->transform(unmarked, "", "");
 }
 
 void Options::any_arguments(const std::string& name, std::vector<std::string>& values,
                             const std::string& help) {
-  app_->add_option(name, values, help)->type_name("")->expected(0, -1);
+  app_->add_option(name, values, help)->type_name("")->expected(0, -1)->transform(unmarked, "", "");
 }
 
 void Options::list(const std::string& name, const std::string& type,
                    std::vector<std::string>& values, const std::string& help) {
-  app_->add_option(name, values, help)->type_name(type)->expected(1)->take_all();
+  app_->add_option(name, values, help)
+      ->type_name(type)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 Options Options::add_command(const std::string& name, const std::string& summary,
@@ -109,6 +133,8 @@ CommandLine::CommandLine(const std::string& program, const std::string& about,
   app_->set_help_flag("-h,--help", "Print this help");
   app_->get_formatter()->label("SUBCOMMAND", "COMMAND");
   app_->footer(footer);
+  // One command, so that its arguments may be called as another.
+  app_->require_subcommand(0, 1);
 }
 
 CommandLine::~CommandLine() = default;
@@ -125,6 +151,7 @@ Options CommandLine::add_command(const std::string& name, const std::string& sum
 }
 
 std::optional<int> CommandLine::parse(std::vector<std::string> arguments, Output& out) {
+  mark_plain(arguments);
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
     app_->parse(std::move(arguments));

@@ -77,6 +77,23 @@ TEST(CommandLine, ReadsOptionsOfTheCommandThatWasNamed) {
   EXPECT_FALSE(line.was_named("stay"));
 }
 
+TEST(CommandLine, WhatStandsBehindTwoDashesIsTheCommands) {
+  CommandLine line("program", "about", "");
+  std::string where;
+  bool fast = false;
+  std::vector<std::string> what;
+  Options go = line.add_command("go", "goes", "program go x");
+  go.flag("--fast", fast, "at once");
+  go.argument("WHERE", where, "where to");
+  go.any_arguments("WHAT", what, "what goes");
+  Output out(stdout);
+  EXPECT_EQ(line.parse({"go", "there", "--fast", "--", "-c", "go", "--fast", "--", "x"}, out),
+            std::nullopt);
+  EXPECT_EQ(where, "there");
+  EXPECT_TRUE(fast);
+  EXPECT_EQ(what, (std::vector<std::string>{"-c", "go", "--fast", "--", "x"}));
+}
+
 TEST(CommandLine, WrongUseEndsWithTwo) {
   using Arguments = std::vector<std::string>;
   for (const Arguments& arguments :

@@ -31,6 +31,8 @@ constexpr CommandEntry kCommands[] = {
      make_snapshot_command},
     {"diff", "Say which pages came, went and changed between two moments",
      "meguri diff example --from '7d ago' --text", make_diff_command},
+    {"scan", "Run a program over every page of a snapshot, in parallel",
+     "meguri scan example --at 2026-11 count-by language month", make_scan_command},
     {"verify", "Check all files of an archive, and its index against them", "meguri verify example",
      make_verify_command},
     {"repair", "Make the index of an archive anew from its files", "meguri repair example",

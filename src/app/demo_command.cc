@@ -30,6 +30,8 @@ constexpr std::uint64_t kPagesMin = 100;
 constexpr std::uint64_t kPagesMax = 100'000;
 constexpr std::uint64_t kSpaceMin = 1'200'000'000;  // a crawl leaves 1 GiB of the disk free
 constexpr std::size_t kExamples = 3;                // shown of what went wrong
+constexpr std::size_t kTableLines = 8;              // shown of a table
+constexpr const char* kHtml = "text/html";
 
 // "1,204 text/html, 633 image/png": the largest first.
 template <typename Key>
@@ -93,6 +95,7 @@ class Demo {
   base::Status kill_and_go_on();
   base::Status judge_crawl();
   base::Status show_archive();
+  base::Status show_scan();
   base::Status show_next();
 
   DemoRun::Watcher watcher();
@@ -112,13 +115,14 @@ class Demo {
 };
 
 base::Status Demo::show() {
-  // What comes later (snapshots, scans, the dashboard) is a line here and a function of this class.
+  // What comes later (the dashboard) is a line here and a function of this class.
   static constexpr Step kSteps[] = {
       {"A web of which all is known", &Demo::show_web},
       {"A crawl of it", &Demo::crawl_half},
       {"kill -9, and on", &Demo::kill_and_go_on},
       {"Was it complete? Was it polite?", &Demo::judge_crawl},
       {"What the archive holds", &Demo::show_archive},
+      {"A program over every page of it", &Demo::show_scan},
       {"Your own crawl", &Demo::show_next},
   };
   tour_.open("Meguri, a tour",
@@ -331,6 +335,41 @@ base::Status Demo::show_archive() {
   result_["warc_bytes"] = archive_->file_bytes();
   result_["records"] = archive_->records;
   result_["languages"] = archive_->languages;
+  return {};
+}
+
+base::Status Demo::show_scan() {
+  tour_.say(
+      "A snapshot is what that web was at a moment; here, by the newest visits. Any program can be "
+      "run over its documents, on "
+      "all cores; this one is built in:");
+  tour_.gap();
+  tour_.command("meguri scan archive --mime text/html count-by language month");
+  tour_.gap();
+  const std::string archive = run_.path("archive");
+  ASSIGN_OR_RETURN(const std::string urls, run_.ask({"snapshot", archive, "--mime", kHtml}));
+  ASSIGN_OR_RETURN(const std::string table, run_.ask({"scan", archive, "--mime", kHtml, "--quiet",
+                                                      "count-by", "language", "month"}));
+  std::uint64_t counted_documents = 0;
+  std::size_t lines = 0;
+  std::string_view rest = table;
+  while (!rest.empty()) {
+    const std::string_view line = take_line(&rest);
+    ASSIGN_OR_RETURN(const std::uint64_t count,
+                     parse_count("count-by", line.substr(line.rfind('\t') + 1)));
+    counted_documents += count;
+    if (++lines > kTableLines) continue;
+    std::string shown(line);
+    std::ranges::replace(shown, '\t', ' ');
+    tour_.quote(printable(shown));
+  }
+  if (lines > kTableLines) tour_.quote(fmt::format("and {} more lines", lines - kTableLines));
+  tour_.gap();
+  const auto documents = static_cast<std::uint64_t>(std::ranges::count(urls, '\n'));
+  check(documents > 0 && counted_documents == documents, "scanned",
+        fmt::format("{} of {} documents of the snapshot were counted once",
+                    grouped(counted_documents), grouped(documents)));
+  result_["documents"] = documents;
   return {};
 }
 

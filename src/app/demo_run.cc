@@ -74,6 +74,20 @@ base::Status DemoRun::start_web() {
   }
 }
 
+base::Result<std::string> DemoRun::ask(const std::vector<std::string>& arguments) {
+  ASSIGN_OR_RETURN(ChildProgram process,
+                   ChildProgram::start(arguments, path("answer.txt"), path("answer.err")));
+  while (!process.exit_code()) RETURN_IF_ERROR(rest());
+  if (process.wait() != 0) {
+    return base::fail(base::ErrorCode::kFailed, "'meguri {}' failed: {}", arguments.front(),
+                      last_words("answer.err"));
+  }
+  ASSIGN_OR_RETURN(std::string answer, env::read_file(files_, path("answer.txt")));
+  RETURN_IF_ERROR(files_.remove(path("answer.txt")));
+  RETURN_IF_ERROR(files_.remove(path("answer.err")));
+  return answer;
+}
+
 base::Result<std::vector<sim::Access>> DemoRun::stop_web() {
   web_process_->send(SIGTERM);
   if (web_process_->wait() != 0) {

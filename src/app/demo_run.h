@@ -53,6 +53,8 @@ class DemoRun {
   // Until it ends, or has visited so many addresses. True: it ended, with success.
   base::Result<bool> watch_crawl(std::optional<std::size_t> addresses, const Watcher& watcher);
   base::Status kill_crawl();  // at once
+  // What this program says with other arguments, when it is done.
+  base::Result<std::string> ask(const std::vector<std::string>& arguments);
   std::uint64_t requests() const { return tail_.requests(); }
   std::size_t addresses() const { return tail_.addresses(); }
 

@@ -41,7 +41,7 @@ class Demo(testing.TestCase):
         self.assertTrue(result["ok"])
         self.assertTrue(all(result["checks"].values()), result)
         self.assertEqual(
-            set(result["checks"]), {"complete", "followed", "once", "polite", "whole"}
+            set(result["checks"]), {"complete", "followed", "once", "polite", "whole", "scanned"}
         )
         self.assertEqual(result["breaches"], 0)
         self.assertGreaterEqual(result["smallest_gap_s"], 5)

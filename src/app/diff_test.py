@@ -1,8 +1,6 @@
 """`meguri diff`: what came, went and changed between two moments of an archive."""
 
-import base64
 import gzip
-import hashlib
 import json
 import os
 import random
@@ -14,71 +12,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
 from virtual_web_test import MEGURI
+from warc_testing import SITE, Visit, identical, moved, not_modified, page, sha1
 
-SITE = "https://site.example/"
 BETWEEN = ("--from", "2026-01-15", "--to", "2026-02-15")
-
-
-def sha1(data):
-    return "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode()
-
-
-def page(*sentences):
-    """A page whose main text is these sentences, a line each."""
-    text = "".join(f"<p>{sentence}</p>\n" for sentence in sentences)
-    return f"<!doctype html><html><body><nav>Home</nav>{text}</body></html>".encode()
-
 
 # Long enough to be main text; one of them changes.
 STORY = [f"This is sentence number {i} of a story that goes on for quite some time." for i in
          range(8)]
 STORY_AFTER = [*STORY[:3], "Nobody had expected that this sentence would ever come to change.",
                *STORY[4:]]
-
-
-class Visit:
-    """One record: a month of 2026, a page, and what came."""
-
-    def __init__(self, month, url, status=200, body=b"", head=b"Content-Type: text/html\r\n",
-                 kind="response", digest=True, **fields):
-        self.month = month
-        self.url = url if "://" in url else SITE + url
-        self.status = status
-        self.body = body
-        self.head = head
-        self.kind = kind
-        self.digest = digest
-        self.fields = fields
-
-    def record(self):
-        date = f"2026-{self.month:02}-01T00:00:00Z"
-        block = f"HTTP/1.1 {self.status} So\r\n".encode() + self.head + b"\r\n" + self.body
-        lines = ["WARC/1.0", f"WARC-Type: {self.kind}",
-                 f"WARC-Record-ID: <urn:test:{self.month}:{self.url}>", f"WARC-Date: {date}",
-                 f"WARC-Target-URI: {self.url}",
-                 "Content-Type: application/http; msgtype=response"]
-        if self.digest:
-            lines.append(f"WARC-Payload-Digest: {sha1(self.body)}")
-        lines += [f"{name.replace('_', '-')}: {value}" for name, value in self.fields.items()]
-        lines.append(f"Content-Length: {len(block)}")
-        return gzip.compress("\r\n".join(lines).encode() + b"\r\n\r\n" + block + b"\r\n\r\n")
-
-
-def moved(month, url, target):
-    return Visit(month, url, 301, head=f"Location: {target}\r\n".encode())
-
-
-def not_modified(month, url):
-    return Visit(month, url, 304, head=b"", kind="revisit", digest=False,
-                 WARC_Profile="http://netpreserve.org/warc/1.1/revisit/server-not-modified")
-
-
-def identical(month, url, body):
-    """A visit whose body was the same, which is left out."""
-    return Visit(month, url, 200, kind="revisit", digest=False,
-                 WARC_Profile="http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
-                 WARC_Payload_Digest=sha1(body))
-
 
 IMAGE = Visit(1, "image", body=b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
               head=b"Content-Type: image/png\r\n")

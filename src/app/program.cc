@@ -9,6 +9,7 @@
 #include "app/build_info.h"
 #include "app/command.h"
 #include "app/command_line.h"
+#include "app/scan_run.h"
 
 namespace meguri::app {
 
@@ -30,6 +31,8 @@ std::vector<std::string> help_as_option(std::vector<std::string> arguments) {
 }  // namespace
 
 int run_program(std::vector<std::string> arguments) {
+  // No command: nobody types it, and it is to start fast.
+  if (!arguments.empty() && arguments.front() == kScanWorker) return run_scan_worker();
   Output out(stdout);
   CommandLine line("meguri", kAbout,
                    "'meguri COMMAND --help' explains a command.\n\n"

@@ -62,8 +62,8 @@ base::Status PageArguments::apply(SnapshotQuery& query) const {
 
 void SnapshotArguments::declare(Options options) {
   options.option("--at", "TIME", at_,
-                 "What was valid then: 2026-11-18T08:00:00Z, 20261118, 2026-11, 7d ago, now (the "
-                 "default)");
+                 "What was valid then: 2026-11-18T08:00:00Z, 20261118, 2026-11, 7d ago, now; what "
+                 "the newest visits found if not said");
   options.option("--during", "A..B", during_, "Instead, by how its time lies to this period");
   options.option("--relation", "NAMES", relations_,
                  "Of --during: any of Allen's relations, with commas between; if not said, what "
@@ -99,10 +99,11 @@ base::Status SnapshotArguments::apply_times(Instant now, SnapshotQuery& query) c
     if (!relations_.empty()) {
       return base::fail(ErrorCode::kInvalid, "--relation is of a period; say it with --during");
     }
-    Instant time = now;
-    if (!at_.empty()) {
-      ASSIGN_OR_RETURN(time, archive::parse_moment(at_, now));
+    if (at_.empty()) {
+      query = SnapshotQuery::newest();
+      return {};
     }
+    ASSIGN_OR_RETURN(const Instant time, archive::parse_moment(at_, now));
     query = SnapshotQuery::at(time);
     return {};
   }
@@ -115,6 +116,7 @@ base::Status SnapshotArguments::apply_times(Instant now, SnapshotQuery& query) c
 std::string describe(const SnapshotQuery& query) {
   const SnapshotQuery at = SnapshotQuery::at(query.period.begin);
   if (query.period == at.period && query.relations == at.relations) {
+    if (query.period.begin == SnapshotQuery::kNewest) return "by the newest visits";
     return "at " + query.period.begin.to_rfc3339_ms();
   }
   return fmt::format("during {}..{} ({})", text_of(query.period.begin), text_of(query.period.end),

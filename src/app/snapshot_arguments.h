@@ -50,7 +50,8 @@ class SnapshotArguments {
   bool errors_ = false;
 };
 
-// "at 2026-11-18T08:00:00.000Z", "during A..B (relations)": in times that mean the same tomorrow.
+// "at 2026-11-18T08:00:00.000Z", "during A..B (relations)", in times that mean the same tomorrow;
+// "by the newest visits".
 std::string describe(const archive::SnapshotQuery& query);
 
 }  // namespace meguri::app

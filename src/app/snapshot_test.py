@@ -10,8 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
 from crawl_testing import CrawlCase, clock, crawl_command, start_quietly
-from diff_test import SITE, Visit, not_modified, page
 from virtual_web_test import MEGURI, VirtualWeb
+from warc_testing import SITE, Visit, not_modified, page
 
 VISITS = [
     Visit(1, "", body=page("One.")),
@@ -155,7 +155,7 @@ class Snapshot(SnapshotCase):
         file = os.path.join(self.folder, "urls")
         done = self.run_snapshot("-o", file)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"^4 items of 4 pages at .*: \d+ B in ")
+        self.assertRegex(done.stdout, r"^4 items of 4 pages by the newest visits: \d+ B in ")
         with open(file, encoding="utf-8") as text:
             self.assertEqual(len(text.readlines()), 4)
         self.assertEqual(os.listdir(self.folder).count("urls.part"), 0)

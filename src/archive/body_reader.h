@@ -34,6 +34,7 @@ class BodyReader {
   bool is_chunked() const { return is_chunked_; }  // known after the first piece
   // Chunks that are broken are undone up to there; what follows is passed on as it is stored.
   web::ChunkedState chunks() const { return chunks_.state(); }
+  bool has_last_chunk() const { return chunks_.has_last_chunk(); }
 
  private:
   WarcReader& reader_;

@@ -36,6 +36,10 @@ struct SnapshotQuery {
                        Relation::kEquals};
     return query;
   }
+
+  // What each page's newest visit found, also where its clock was ahead of ours.
+  static SnapshotQuery newest() { return at(kNewest); }
+  static constexpr base::Instant kNewest = base::Instant::from_ms(253'402'300'799'998);  // 9999
 };
 
 }  // namespace meguri::archive

@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "env/spool.h"
 #include "env/spooled_bytes.h"
+#include "env/spooled_file.h"
 
 namespace meguri::archive {
 
@@ -60,19 +61,6 @@ struct RevisitPointer {
   ContentPointer content;
 
   friend auto operator<=>(const RevisitPointer&, const RevisitPointer&) = default;
-};
-
-// Spooled bytes as a file. They outlive it.
-class SpooledFile final : public env::ReadableFile {
- public:
-  explicit SpooledFile(const env::SpooledBytes& bytes) : bytes_(bytes) {}
-  base::Status read_at(std::uint64_t offset, std::size_t length, std::string* out) const override {
-    return bytes_.read_at(offset, length, out);
-  }
-  base::Result<std::uint64_t> size() const override { return bytes_.size(); }
-
- private:
-  const env::SpooledBytes& bytes_;
 };
 
 // What a member was found to be.
@@ -263,7 +251,7 @@ base::Status SnapshotWarc::Writing::write_content(const ContentPointer& pointer)
   ASSIGN_OR_RETURN(WarcReader* const reader, source_.find(pointer.place));
   RETURN_IF_ERROR(check_date(reader->record(), pointer.date_ms));
   ASSIGN_OR_RETURN(const env::SpooledBytes member, make(pointer, *reader));
-  const SpooledFile file(member);
+  const env::SpooledFile file(member);
   ASSIGN_OR_RETURN(Finding finding, look_at(file, 0));
   RETURN_IF_ERROR(put(file, 0, finding));
   ++(pointer.use == Use::kMade ? counts_.made : counts_.renewed);

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kResponseType = "application/http; msgtype=response";
 constexpr std::string_view kRequestType = "application/http; msgtype=request";
 constexpr std::string_view kFieldsType = "application/warc-fields";
+constexpr std::string_view kUnknownType = "application/octet-stream";
 constexpr std::string_view kRecordEnd = "\r\n\r\n";
 
 constexpr std::string_view kProfiles = "http://netpreserve.org/warc/1.1/revisit/";
@@ -27,7 +28,8 @@ constexpr std::string_view kConformsTo =
     "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
 
 std::string_view name_of(Truncation truncation) {
-  constexpr std::array<std::string_view, 4> kNames = {"", "length", "time", "disconnect"};
+  constexpr std::array<std::string_view, 5> kNames = {"", "length", "time", "disconnect",
+                                                      "unspecified"};
   return kNames.at(static_cast<std::size_t>(truncation));
 }
 
@@ -120,8 +122,10 @@ void RecordMaker::add_visit(const VisitFacts& visit) {
   add_uri("WARC-Target-URI", visit.target_uri);
   if (!visit.ip_address.empty()) add("WARC-IP-Address", visit.ip_address);
   if (!visit.via.empty()) add_uri("X-Meguri-Via", visit.via);
-  add("X-Meguri-Depth", fmt::format_int(visit.depth).c_str());
-  add("X-Meguri-Fetch-Ms", fmt::format_int(visit.fetch_time.ms()).c_str());
+  if (visit.is_fetched) {
+    add("X-Meguri-Depth", fmt::format_int(visit.depth).c_str());
+    add("X-Meguri-Fetch-Ms", fmt::format_int(visit.fetch_time.ms()).c_str());
+  }
   if (!visit.purpose.empty()) add("X-Meguri-Purpose", visit.purpose);
   if (!visit.language.empty()) add("WARC-Identified-Content-Language", visit.language);
   if (!visit.counts) add("X-Meguri-Counts", "no");
@@ -201,6 +205,23 @@ base::Result<MadeRecords> RecordMaker::response(const Exchange& exchange, const 
   RETURN_IF_ERROR(spool_.append(records));
   made.bytes = spool_.finish();
   return made;
+}
+
+base::Result<env::SpooledBytes> RecordMaker::resource(const PlainContent& content,
+                                                      const RecordId& id) {
+  begin("resource", id, content.visit.date);
+  add_visit(content.visit);
+  if (content.truncation != Truncation::kNone) add("WARC-Truncated", name_of(content.truncation));
+  add("WARC-Payload-Digest", content.payload_digest.to_string());
+  const std::string_view type = content.content_type.empty() ? kUnknownType : content.content_type;
+  if (!content.body.is_on_disk()) {
+    std::string record;
+    end(type, {}, content.body.memory(), &record);
+    return spool_.keep(std::move(record));
+  }
+  spool_.clear();
+  RETURN_IF_ERROR(end_on_disk(type, {}, content.body));
+  return spool_.finish();
 }
 
 MadeRecords RecordMaker::revisit(const Exchange& exchange, const Original& original,

@@ -21,7 +21,7 @@
 namespace meguri::archive {
 
 // Why a stored body is not all there was.
-enum class Truncation : std::uint8_t { kNone, kLength, kTime, kDisconnect };
+enum class Truncation : std::uint8_t { kNone, kLength, kTime, kDisconnect, kUnspecified };
 
 // What is known of any visit, whatever came of it. The views must live as long as the call they
 // are given to. Text that would not fit into a header line is made to: URLs are percent-encoded
@@ -36,6 +36,7 @@ struct VisitFacts {
   std::string_view purpose;        // a word such as "robots"; empty: a page
   std::string_view language = {};  // of the content: "ja"; empty: not known
   bool counts = true;              // as a change, for the schedule
+  bool is_fetched = true;          // now; else fetch_time and depth are not known, and left out
 };
 
 // A request and its response.
@@ -47,6 +48,15 @@ struct Exchange {
   Digest payload_digest;          // of `body`, from RecordMaker::digest_of()
   Truncation truncation = Truncation::kNone;
   std::string_view protocol;  // "h2" or "h3"; empty: HTTP/1
+};
+
+// Content without an answer of HTTP around it.
+struct PlainContent {
+  VisitFacts visit;
+  std::string_view content_type;  // empty: not known
+  env::SpooledBytes body;
+  Digest payload_digest;  // of `body`
+  Truncation truncation = Truncation::kNone;
 };
 
 // The response record that a revisit refers to. Never a revisit itself.
@@ -116,6 +126,7 @@ class RecordMaker {
   base::Result<Digest> digest_of(const env::SpooledBytes& body);
 
   base::Result<MadeRecords> response(const Exchange& exchange, const VisitIds& ids);
+  base::Result<env::SpooledBytes> resource(const PlainContent& content, const RecordId& id);
   // The head alone, for a body that is stored already; of a 304 not even that. Requires
   // may_refer().
   MadeRecords revisit(const Exchange& exchange, const Original& original, RevisitKind kind,

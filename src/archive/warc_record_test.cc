@@ -10,6 +10,7 @@
 #include "archive/sha1.h"
 #include "archive/stored_head.h"
 #include "env/faulty_file_system.h"
+#include "env/memory_file_system.h"
 #include "env/random.h"
 #include "env/spool_testing.h"
 #include "web/http_head.h"
@@ -175,6 +176,42 @@ TEST(RecordMaker, WritesResponseAndRequest) {
             "\r\n");
   EXPECT_EQ(made->first_bytes, made->bytes.memory().find("WARC/1.1", 1));
   EXPECT_EQ(made->first_id, id_of(1));
+}
+
+TEST(RecordMaker, WritesContentWithoutHttpAsAResource) {
+  VisitFacts visit = facts();
+  visit.ip_address = {};
+  visit.via = {};
+  visit.is_fetched = false;
+  const PlainContent content{.visit = visit,
+                             .content_type = "text/plain",
+                             .body = std::string("hello"),
+                             .payload_digest = Sha1().of("hello"),
+                             .truncation = Truncation::kUnspecified};
+  const auto made = plain_maker().resource(content, id_of(1));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->memory(),
+            "WARC/1.1\r\n"
+            "WARC-Type: resource\r\n"
+            "WARC-Record-ID: <urn:uuid:01010101-0101-0101-0101-010101010101>\r\n"
+            "WARC-Date: 2026-01-01T00:00:00.123Z\r\n"
+            "WARC-Target-URI: http://example.com/a\r\n"
+            "WARC-Truncated: unspecified\r\n"
+            "WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"
+            "WARC-Block-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"
+            "Content-Type: text/plain\r\n"
+            "Content-Length: 5\r\n"
+            "\r\n"
+            "hello\r\n"
+            "\r\n");
+  env::MemoryFileSystem fs;
+  const auto spool = env::disk_spool(fs);
+  PlainContent on_disk = content;
+  on_disk.body = env::spooled(*spool, "hello");
+  RecordMaker maker({.compression = WarcCompression::kNone}, spool.get());
+  const auto same = maker.resource(on_disk, id_of(1));
+  ASSERT_TRUE(same);
+  EXPECT_EQ(env::text_of(*same), made->memory());
 }
 
 TEST(RecordMaker, WritesTheSameFromDisk) {

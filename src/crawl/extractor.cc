@@ -16,6 +16,7 @@
 #include "web/content_type.h"
 #include "web/http_date.h"
 #include "web/http_fields.h"
+#include "web/page_language.h"
 #include "web/redirect.h"
 
 namespace meguri::crawl {
@@ -180,7 +181,7 @@ base::Status Extractor::take_page(const ReadAnswer& read, const web::Url& url, F
   if (is_changed || (is_same && !read.prior()->is_archived())) {
     ASSIGN_OR_RETURN(web::Page page, this->read(read, url, finding.note));
     sketch = sketch_of(page, read.answer.fetched.times.started_utc);
-    language = main_language_of(page, url.host());
+    language = web::main_language_of(page, url.host());
     is_stored = may_store(page.directives);
     finding.report->is_list = is_list(page);
     finding.candidates = offers_of_page(std::move(page), read, url, finding.note);

@@ -1,12 +1,10 @@
 #include "crawl/language_rule.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
-#include "web/ascii.h"
 #include "web/charset_detect.h"
 #include "web/language.h"
+#include "web/page_language.h"
 
 namespace meguri::crawl {
 
@@ -14,32 +12,6 @@ namespace {
 
 // A language that this much of a text is in is one of its languages.
 constexpr int kPercentMin = 20;
-// What a page begins with tells its main language as well as all of it, for less.
-constexpr std::size_t kMainLanguageBytes = 4096;
-
-// Codes that have gone out of use or are another's, and what they are called here.
-constexpr auto kOtherCodes = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"he", "iw"},
-    {"in", "id"},
-    {"ji", "yi"},
-    {"jv", "jw"},
-    {"nb", "no"},
-    {"fil", "tl"},
-    {"zh-tw", "zh-hant"},
-    {"zh-hk", "zh-hant"},
-    {"zh-mo", "zh-hant"},
-});
-
-std::string plain_tag(std::string_view tag) {
-  std::string lower = web::lower_copy(web::trim(tag));
-  std::ranges::replace(lower, '_', '-');
-  for (const auto& [other, code] : kOtherCodes) {
-    const bool is_it =
-        lower.starts_with(other) && (lower.size() == other.size() || lower[other.size()] == '-');
-    if (is_it) return std::string(code);
-  }
-  return lower;
-}
 
 // The language that nearly all documents in a charset are in; empty: there is no such.
 std::string_view language_of(web::Charset charset) {
@@ -70,28 +42,19 @@ bool is_declared(web::CharsetSource source) {
          source == web::CharsetSource::kXmlDeclaration;
 }
 
-bool is_for_people(const web::Page& page) {
-  return page.format == web::PageFormat::kHtml || page.format == web::PageFormat::kText;
-}
-
-web::LanguageHints hints_of(const web::Page& page, std::string_view host) {
-  return {.html_lang = page.declared_language,
-          .top_level_domain = host.substr(host.rfind('.') + 1)};
-}
-
 }  // namespace
 
 bool LanguageRule::holds(std::string_view tag) const {
-  const std::string found = plain_tag(tag);
+  const std::string found = web::plain_language_tag(tag);
   return std::ranges::any_of(languages_, [&](const std::string& language) {
-    const std::string wanted = plain_tag(language);
+    const std::string wanted = web::plain_language_tag(language);
     return found.starts_with(wanted) &&
            (found.size() == wanted.size() || found[wanted.size()] == '-');
   });
 }
 
 bool LanguageRule::is_known(std::string_view code) {
-  return web::is_language_code(plain_tag(code));
+  return web::is_language_code(web::plain_language_tag(code));
 }
 
 // Content-Language may be a list.
@@ -105,8 +68,9 @@ bool LanguageRule::holds_one_of(std::string_view tags) const {
 }
 
 bool LanguageRule::is_foreign(const web::Page& page, std::string_view host) const {
-  if (!is_on() || !is_for_people(page)) return false;
-  const web::LanguageFinding finding = web::find_languages(page.main_text, hints_of(page, host));
+  if (!is_on() || !web::is_for_people(page)) return false;
+  const web::LanguageFinding finding =
+      web::find_languages(page.main_text, web::language_hints_of(page, host));
   const bool is_found = std::ranges::any_of(finding.languages, [this](const auto& share) {
     return share.percent >= kPercentMin && holds(share.code);
   });
@@ -115,18 +79,6 @@ bool LanguageRule::is_foreign(const web::Page& page, std::string_view host) cons
   if (!is_declared(page.charset.source)) return false;
   const std::string_view language = language_of(page.charset.charset);
   return !language.empty() && !holds(language);
-}
-
-std::string main_language_of(const web::Page& page, std::string_view host) {
-  if (!is_for_people(page)) return {};
-  const std::string_view text = std::string_view(page.main_text).substr(0, kMainLanguageBytes);
-  const web::LanguageFinding finding = web::find_languages(text, hints_of(page, host));
-  if (!finding.languages.empty() && finding.reliable) return finding.languages.front().code;
-  const std::string_view declared = page.declared_language;
-  const std::string tag = plain_tag(declared.substr(0, declared.find_first_of(", ")));
-  const std::string_view language = std::string_view(tag).substr(0, tag.find('-'));
-  if (web::is_language_code(language)) return std::string(language);
-  return finding.languages.empty() ? std::string() : finding.languages.front().code;
 }
 
 }  // namespace meguri::crawl

@@ -36,8 +36,4 @@ class LanguageRule {
   const std::vector<std::string> languages_;
 };
 
-// The language that a page is mostly in, by the front of its text where it was read with it, else
-// by what it declares: "ja". Empty: nothing tells, or it is no document for people.
-std::string main_language_of(const web::Page& page, std::string_view host);
-
 }  // namespace meguri::crawl

@@ -15,12 +15,14 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-std::uint64_t resident_bytes() {
+void read_memory(ProcessUsage& usage) {
   std::ifstream file("/proc/self/statm");
-  std::uint64_t size = 0;
+  std::uint64_t mapped = 0;
   std::uint64_t resident = 0;
-  file >> size >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  file >> mapped >> resident;
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  usage.address_bytes = mapped * page_bytes;
+  usage.resident_bytes = resident * page_bytes;
 }
 
 // The descriptor that lists them is among them.
@@ -42,7 +44,7 @@ ProcessUsage process_usage() {
   if (::getrusage(RUSAGE_SELF, &times) == 0) {
     usage.cpu_seconds = seconds_of(times.ru_utime) + seconds_of(times.ru_stime);
   }
-  usage.resident_bytes = resident_bytes();
+  read_memory(usage);
   usage.open_files = open_files();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) usage.open_files_max = limit.rlim_cur;

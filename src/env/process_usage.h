@@ -8,7 +8,8 @@ namespace meguri::env {
 struct ProcessUsage {
   double cpu_seconds = 0;  // user and system
   std::uint64_t resident_bytes = 0;
-  std::uint64_t open_files = 0;  // and sockets
+  std::uint64_t address_bytes = 0;  // mapped, used or not
+  std::uint64_t open_files = 0;     // and sockets
   std::uint64_t open_files_max = 0;
 };
 

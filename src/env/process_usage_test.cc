@@ -20,6 +20,7 @@ TEST(ProcessUsage, CountsFilesAndMemory) {
   const ProcessUsage after = process_usage();
   EXPECT_EQ(after.open_files, before.open_files + 10);
   EXPECT_GE(after.resident_bytes, before.resident_bytes + memory.size() / 2);
+  EXPECT_GE(after.address_bytes, after.resident_bytes);
   EXPECT_GE(after.cpu_seconds, before.cpu_seconds);
   for (const int descriptor : opened) ::close(descriptor);
 }

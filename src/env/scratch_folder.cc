@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is POSIX's
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -47,6 +48,12 @@ ScratchFolder::~ScratchFolder() {
   if (path_.empty() || is_kept_) return;
   std::error_code ignored;  // nothing is lost but space, and there is nobody to tell
   std::filesystem::remove_all(path_, ignored);
+}
+
+base::Status remove_empty_folder(const std::string& path) {
+  if (::rmdir(path.c_str()) == 0) return {};
+  return std::unexpected(
+      base::Error::from_errno(errno, fmt::format("cannot remove the folder {}", path)));
 }
 
 }  // namespace meguri::env

@@ -31,4 +31,7 @@ class ScratchFolder {
   bool is_kept_ = false;
 };
 
+// Removes a folder that nothing is in. kExists: something is.
+base::Status remove_empty_folder(const std::string& path);
+
 }  // namespace meguri::env

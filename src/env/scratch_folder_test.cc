@@ -47,5 +47,15 @@ TEST(ScratchFolder, TakesNoFolderThatHoldsSomething) {
   EXPECT_TRUE(*files.exists(dir.path("a/b")));
 }
 
+TEST(ScratchFolder, OnlyEmptyFoldersAreRemovedByName) {
+  const TempDir dir;
+  PosixFileSystem files;
+  ASSERT_TRUE(files.make_dirs(dir.path("a/b")));
+  EXPECT_EQ(remove_empty_folder(dir.path("a")).error().code(), base::ErrorCode::kExists);
+  ASSERT_TRUE(remove_empty_folder(dir.path("a/b")));
+  EXPECT_FALSE(*files.exists(dir.path("a/b")));
+  EXPECT_EQ(remove_empty_folder(dir.path("a/b")).error().code(), base::ErrorCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace meguri::env
