@@ -9,9 +9,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 set(MEGURI_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=")
 option(MEGURI_FUZZ "Build the fuzzers (*_fuzz.cc); needs Clang" OFF)
+option(MEGURI_PRECOMPILE "Compile the headers that most sources include once for all of them" ON)
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                     -Woverloaded-virtual -Wimplicit-fallthrough -Wcast-qual)
+# Some libraries ask for it; a precompiled header serves only what is compiled the same way.
+add_compile_options(-pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety)
 else()
@@ -32,9 +35,11 @@ if(MEGURI_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# ccache takes a precompiled header for what is in it, not for when it was made.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
 endif()
 mark_as_advanced(CCACHE)
 

@@ -4,6 +4,29 @@ if(GTest_FOUND)
   include(GoogleTest)
 endif()
 
+# What hundreds of files include is compiled once for libraries and once for tests. With Clang both
+# must have the same definitions as base.
+function(meguri_precompile name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;HEADERS;OPTIONS")
+  set(source "${CMAKE_BINARY_DIR}/precompiled_${name}.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "// Its target is there for a precompiled header.\n")
+  add_library(precompiled_${name} OBJECT EXCLUDE_FROM_ALL "${source}")
+  target_link_libraries(precompiled_${name} PRIVATE fmt::fmt spdlog::spdlog ${arg_LINK})
+  target_compile_options(precompiled_${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(precompiled_${name} PRIVATE
+    <algorithm> <array> <cstddef> <cstdint> <functional> <map> <memory> <optional> <string>
+    <string_view> <utility> <vector> <fmt/format.h> ${arg_HEADERS})
+endfunction()
+
+# Tests need not be as fast as what they test. Lines are enough to find a failure.
+set(test_options $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CONFIG:RelWithDebInfo>:-g1>)
+if(MEGURI_PRECOMPILE)
+  meguri_precompile(library)
+  if(GTest_FOUND)
+    meguri_precompile(test LINK GTest::gtest HEADERS <gtest/gtest.h> OPTIONS ${test_options})
+  endif()
+endif()
+
 # meguri_library(NAME [DEPENDS ours...] [LINK third-party...])
 #
 # Makes the library meguri_NAME of the folder src/NAME, or of the top-level folder NAME, and beside
@@ -27,6 +50,9 @@ function(meguri_library name)
   if(sources)
     set(scope PUBLIC)
     add_library(meguri_${name} STATIC ${sources})
+    if(MEGURI_PRECOMPILE)
+      target_precompile_headers(meguri_${name} REUSE_FROM precompiled_library)
+    endif()
   else()
     set(scope INTERFACE)
     add_library(meguri_${name} INTERFACE)
@@ -57,8 +83,10 @@ function(meguri_library name)
   if(tests AND GTest_FOUND AND NOT MEGURI_FUZZ)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE meguri_${name} GTest::gtest_main)
-    # Lines are enough to find a failure, and compile in two thirds of the time.
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
+    target_compile_options(${name}_test PRIVATE ${test_options})
+    if(MEGURI_PRECOMPILE)
+      target_precompile_headers(${name}_test REUSE_FROM precompiled_test)
+    endif()
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                   "${CMAKE_BINARY_DIR}/tests")
     gtest_discover_tests(${name}_test
@@ -98,7 +126,7 @@ function(meguri_fuzzer library name source corpus)
              COMMAND "${CMAKE_SOURCE_DIR}/tools/fuzz" $<TARGET_FILE:${target}> "${corpus}")
   else()
     target_link_libraries(${target} PRIVATE replay_corpus)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
+    target_compile_options(${target} PRIVATE ${test_options})
     add_test(NAME ${library}.Corpus.${name} COMMAND ${target} "${corpus}")
   endif()
 endfunction()
