@@ -175,6 +175,12 @@ bool MemberDecoder::set_dictionary(std::string_view content) {
              0;
 }
 
+void MemberDecoder::forget_dictionary() {
+  if (machines_->zstd == nullptr) return;
+  CHECK(ZSTD_isError(ZSTD_DCtx_reset(machines_->zstd, ZSTD_reset_session_only)) == 0);
+  CHECK(ZSTD_isError(ZSTD_DCtx_loadDictionary(machines_->zstd, nullptr, 0)) == 0);
+}
+
 void MemberDecoder::begin(MemberCoding coding) {
   coding_ = coding;
   if (coding == MemberCoding::kZstd) {

@@ -49,6 +49,7 @@ class MemberDecoder {
   // Of all zstd frames from now on: what is in the frame, itself compressed or not. False: it
   // cannot be read.
   bool set_dictionary(std::string_view content);
+  void forget_dictionary();
 
   void begin(MemberCoding coding);
   Step decode(std::string_view bytes, char* out, std::size_t room);

@@ -45,11 +45,22 @@ base::Status ViewFile::read_at(std::uint64_t offset, std::size_t length, std::st
   return {};
 }
 
-MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset)
+MemberMemory::MemberMemory()
+    : buffer_(std::make_unique_for_overwrite<char[]>(MemberStream::kHeldBytesMax +
+                                                     MemberStream::kOutputBytes)) {}
+
+MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset,
+                           MemberMemory* memory)
     : file_(file),
+      own_memory_(memory == nullptr ? std::make_unique<MemberMemory>() : nullptr),
+      memory_(memory == nullptr ? *own_memory_ : *memory),
+      input_(memory_.input_),
       input_offset_(offset),
-      buffer_(std::make_unique_for_overwrite<char[]>(kHeldBytesMax + kOutputBytes)),
-      starts_{{.decoded = 0, .offset = offset}} {}
+      buffer_(memory_.buffer_.get()),
+      starts_{{.decoded = 0, .offset = offset}},
+      decoder_(memory_.decoder_) {
+  input_.clear();
+}
 
 void MemberStream::consume(std::size_t size) {
   CHECK(size <= end_ - begin_);
@@ -102,7 +113,7 @@ base::Status MemberStream::read_input() {
 void MemberStream::make_room() {
   CHECK(end_ - begin_ <= kHeldBytesMax, "too many bytes held");
   if (begin_ != end_ && end_ <= kHeldBytesMax) return;
-  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+  std::memmove(buffer_, buffer_ + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
 }
 
@@ -164,6 +175,7 @@ base::Result<bool> MemberStream::skip_frames() {
 // that need it.
 base::Status MemberStream::load_dictionary() {
   if (std::exchange(knows_dictionary_, true)) return {};
+  decoder_.forget_dictionary();  // another file's
   std::string frame;
   RETURN_IF_ERROR(file_.read_at(0, kDictionaryHeadBytes, &frame));
   const std::uint64_t size = skippable_size(frame);
@@ -177,11 +189,11 @@ base::Status MemberStream::load_dictionary() {
 // The last member of the input goes on behind it nearly always: so it is tried twice instead of
 // reading what is left of the input again before it is needed.
 base::Result<bool> MemberStream::decode_whole() {
-  MemberDecoder::Step step = decoder_.decode_whole(input(), buffer_.get() + end_, kOutputBytes);
+  MemberDecoder::Step step = decoder_.decode_whole(input(), buffer_ + end_, kOutputBytes);
   const bool may_go_on = input_begin_ > 0 && !input_has_end_;
   if (step.state != MemberDecoder::State::kEnd && may_go_on) {
     RETURN_IF_ERROR(read_input());
-    step = decoder_.decode_whole(input(), buffer_.get() + end_, kOutputBytes);
+    step = decoder_.decode_whole(input(), buffer_ + end_, kOutputBytes);
   }
   if (step.state != MemberDecoder::State::kEnd) return false;
   input_begin_ += step.taken;
@@ -193,7 +205,7 @@ base::Result<bool> MemberStream::decode_whole() {
 base::Result<MemberStream::Event> MemberStream::decode_some() {
   for (;;) {
     if (input().empty() && !input_has_end_) RETURN_IF_ERROR(read_input());
-    const MemberDecoder::Step step = decoder_.decode(input(), buffer_.get() + end_, kOutputBytes);
+    const MemberDecoder::Step step = decoder_.decode(input(), buffer_ + end_, kOutputBytes);
     input_begin_ += step.taken;
     end_ += step.made;
     decoded_ += step.made;
@@ -217,7 +229,7 @@ base::Result<MemberStream::Event> MemberStream::pass_plain() {
   if (input().empty() && !input_has_end_) RETURN_IF_ERROR(read_input());
   if (input().empty()) return Event::kFileEnd;
   const std::size_t size = std::min(input().size(), kOutputBytes);
-  std::memcpy(buffer_.get() + end_, input().data(), size);
+  std::memcpy(buffer_ + end_, input().data(), size);
   input_begin_ += size;
   end_ += size;
   decoded_ += size;

@@ -29,6 +29,20 @@ class ViewFile final : public env::ReadableFile {
   std::string_view bytes_;
 };
 
+// What a MemberStream works with, worth keeping where many are made one after the other: it takes
+// longer to make than a small record to read. Used by one at a time. Thread-compatible.
+class MemberMemory {
+ public:
+  MemberMemory();
+
+ private:
+  friend class MemberStream;
+
+  std::string input_;
+  std::unique_ptr<char[]> buffer_;
+  MemberDecoder decoder_;
+};
+
 // Reads gzip members, zstd frames and plain text from an offset on, in constant memory: about
 // 2.5 MB, and the window that a zstd frame asks for. Small gzip members are inflated at once by
 // libdeflate, larger ones by zlib as they come. A zstd file may begin with a dictionary, which is
@@ -51,15 +65,16 @@ class MemberStream {
     kCorrupt,    // no member begins here, or it is damaged; see skip_damage()
   };
 
-  // `file` outlives it.
-  MemberStream(const env::ReadableFile& file, std::uint64_t offset);
+  // `file` outlives it, and so does `memory`; without one it makes its own.
+  MemberStream(const env::ReadableFile& file, std::uint64_t offset,
+               MemberMemory* memory = nullptr);
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
 
   // Decodes more. Requires bytes() of at most kHeldBytesMax; views of before die.
   base::Result<Event> fill();
 
-  std::string_view bytes() const { return {buffer_.get() + begin_, end_ - begin_}; }
+  std::string_view bytes() const { return {buffer_ + begin_, end_ - begin_}; }
   void consume(std::size_t size);
 
   // After kCorrupt or kTruncated: drops bytes() and goes to the next place where a record seems to
@@ -101,18 +116,20 @@ class MemberStream {
   base::Status move_to(std::uint64_t offset);
 
   const env::ReadableFile& file_;
-  std::string input_;  // from input_offset_ on
+  const std::unique_ptr<MemberMemory> own_memory_;  // none where it is borrowed
+  MemberMemory& memory_;
+  std::string& input_;  // from input_offset_ on
   std::size_t input_begin_ = 0;
   std::uint64_t input_offset_ = 0;
   bool input_has_end_ = false;  // the file ends with input_
 
-  std::unique_ptr<char[]> buffer_;
+  char* const buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::uint64_t decoded_ = 0;  // bytes decoded before buffer_[end_]
 
   std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
-  MemberDecoder decoder_;
+  MemberDecoder& decoder_;
   Mode mode_ = Mode::kBetween;
   bool knows_dictionary_ = false;  // whether there is one
   bool has_whole_member_ = false;  // decoded at once; its end has not been told yet

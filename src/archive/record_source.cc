@@ -63,7 +63,8 @@ base::Result<const SourceFile*> RecordSource::open(const RecordPlace& place) {
 // A new reader, at the first record of the member.
 base::Status RecordSource::begin(const RecordPlace& place) {
   reader_.reset();
-  reader_.emplace(*file_, place.offset, WarcReaderOptions{.skips_damage = false});
+  reader_.emplace(*file_, place.offset,
+                  WarcReaderOptions{.skips_damage = false, .memory = &memory_});
   ASSIGN_OR_RETURN(const bool is_there, reader_->next());
   if (!is_there || reader_->record().offset != place.offset) {
     return base::fail(ErrorCode::kCorrupt, "there is no record at this place");

@@ -60,6 +60,7 @@ class RecordSource {
   const std::string archive_;
   std::uint32_t number_ = 0;  // of file_
   std::unique_ptr<SourceFile> file_;
+  MemberMemory memory_;  // of one reader after the other
   std::optional<WarcReader> reader_;
   RecordPlace at_;  // of the record that it stands at
 };

@@ -179,6 +179,7 @@ class SnapshotWarc::Writing {
   RecordSource source_;
   env::Spool spool_;  // never opened, which would clear the folder: its files have no names
   RecordRenewal renewal_;
+  MemberMemory memory_;  // for look_at()
   EntryReader entries_;
   std::unique_ptr<env::TemporaryFile> fronts_;  // of revisits; null: there are none
   std::uint64_t fronts_bytes_ = 0;
@@ -287,8 +288,7 @@ base::Result<env::SpooledBytes> SnapshotWarc::Writing::make(const ContentPointer
 // Reads the record of a member to its end.
 base::Result<Finding> SnapshotWarc::Writing::look_at(const env::ReadableFile& file,
                                                      std::uint64_t offset) {
-  constexpr WarcReaderOptions kOptions{.skips_damage = false};
-  WarcReader reader(file, offset, kOptions);
+  WarcReader reader(file, offset, {.skips_damage = false, .memory = &memory_});
   ASSIGN_OR_RETURN(const bool is_there, reader.next());
   if (!is_there) return base::fail(ErrorCode::kCorrupt, "there is no record at this place");
   ASSIGN_OR_RETURN(auto entry, entries_.read(reader));

@@ -60,6 +60,8 @@ const std::string arc_info =
     "Archive-date Content-type Archive-length\n\n";
 
 struct Seen {
+  bool operator==(const Seen&) const = default;
+
   std::string name;  // the last letter of the id or the URL; 'i' for a version block
   std::string block;
   std::string faults;
@@ -83,9 +85,9 @@ struct Outcome {
   }
 };
 
-Outcome read_all(std::string_view bytes, std::uint64_t offset = 0) {
+Outcome read_all(std::string_view bytes, std::uint64_t offset = 0, MemberMemory* memory = nullptr) {
   const ViewFile file(bytes);
-  WarcReader reader(file, offset);
+  WarcReader reader(file, offset, {.memory = memory});
   Outcome outcome;
   while (*reader.next()) {
     Seen seen;
@@ -236,6 +238,34 @@ TEST(Arc, ARecordBehindADamagedMemberIsFound) {
   ASSERT_EQ(outcome.names(), "iab");
   EXPECT_EQ(outcome.records[2].block, "beta");
   EXPECT_NE(outcome.faults().find("damaged"), std::string::npos);
+}
+
+// What one file leaves in the memory, its dictionary too, is nothing to the next.
+TEST(AnyWarc, IsReadTheSameWithMemoryOfAnother) {
+  const std::string dictionary = record_of("dictionary", noise(2000));
+  const std::string record = record_of("a", noise(2000));
+  const std::vector<std::string> files = {
+      skippable(0x5d, dictionary) + zstd(record, dictionary),
+      zstd(record, dictionary),  // which is missing
+      zstd(record),
+      zstd(record).substr(0, 1500),
+      gzip(record) + gzip(record_of("b", "beta")),
+      gzip(record_of("a", std::string(3'000'000, 'x'))).substr(0, 1000),
+      record + record,
+      record.substr(0, 1000),
+      arc_info + arc_of("http://x/a", noise(300)),
+      noise(100'000),
+      "",
+  };
+  MemberMemory memory;
+  env::Random random(7);
+  for (int i = 0; i < 300; ++i) {
+    const std::string& bytes = files[random.below(files.size())];
+    const Outcome fresh = read_all(bytes);
+    const Outcome again = read_all(bytes, 0, &memory);
+    ASSERT_EQ(again.records, fresh.records);
+    ASSERT_EQ(again.faults(), fresh.faults());
+  }
 }
 
 // Whatever a file is cut to, what is left is read, and what is missing is told.

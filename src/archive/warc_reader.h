@@ -40,6 +40,8 @@ struct WarcReaderOptions {
   // Whether to look for the next record behind damage. Without, reading ends there: what follows
   // may be the inside of a broken record, and look like records.
   bool skips_damage = true;
+  // Borrowed, for readers that are made one after the other; none: the reader makes its own.
+  MemberMemory* memory = nullptr;
 };
 
 // Reads WARC 0.17 to 1.1 and ARC 1 and 2, plain, gzip or zstd (whose frames are called members

@@ -94,7 +94,7 @@ base::Result<Document> DocumentReader::read_record(DocumentFacts facts,
                                                    const env::ReadableFile& file,
                                                    bool undoes_codings, Taking& taking) {
   content_.clear();
-  WarcReader reader(file, 0, {.skips_damage = false});
+  WarcReader reader(file, 0, {.skips_damage = false, .memory = &memory_});
   ASSIGN_OR_RETURN(const bool has_record, reader.next());
   if (!has_record) return base::fail(ErrorCode::kCorrupt, "there is no record");
   const WarcRecord& record = reader.record();

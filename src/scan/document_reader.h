@@ -51,6 +51,7 @@ class DocumentReader {
                                       archive::BodyReader::Piece piece,
                                       const std::string& encoding);
 
+  archive::MemberMemory memory_;  // of one record's reader after the other
   env::SpoolWriter content_;
   const std::uint64_t content_bytes_max_;
 };
