@@ -20,7 +20,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 else()
   # GCC 12 reports correct uses of std::string and std::variant with these, when it inlines them.
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow
-                      -Wno-array-bounds)
+                      -Wno-stringop-overread -Wno-array-bounds)
 endif()
 
 # Messages name files from the root of the repository, wherever it stands.
@@ -35,11 +35,13 @@ if(MEGURI_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# ccache takes a precompiled header for what is in it, not for when it was made.
+# Two clones of the repository share what was compiled: paths below their roots do not count. A
+# precompiled header counts for what is in it, not for when it was made.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${CCACHE}")
 endif()
 mark_as_advanced(CCACHE)
 

@@ -288,7 +288,8 @@ base::Result<env::SpooledBytes> SnapshotWarc::Writing::make(const ContentPointer
 // Reads the record of a member to its end.
 base::Result<Finding> SnapshotWarc::Writing::look_at(const env::ReadableFile& file,
                                                      std::uint64_t offset) {
-  WarcReader reader(file, offset, {.skips_damage = false, .memory = &memory_});
+  const WarcReaderOptions options{.skips_damage = false, .memory = &memory_};
+  WarcReader reader(file, offset, options);
   ASSIGN_OR_RETURN(const bool is_there, reader.next());
   if (!is_there) return base::fail(ErrorCode::kCorrupt, "there is no record at this place");
   ASSIGN_OR_RETURN(auto entry, entries_.read(reader));
@@ -300,7 +301,7 @@ base::Result<Finding> SnapshotWarc::Writing::look_at(const env::ReadableFile& fi
                   .is_arc = reader.record().is_arc,
                   .page = std::nullopt};
   if (!options_.reads_pages || !is_page(finding.entry)) return finding;
-  WarcReader again(file, offset, kOptions);
+  WarcReader again(file, offset, options);  // the first one is done
   ASSIGN_OR_RETURN(const bool is_again, again.next());
   if (!is_again) return finding;
   ASSIGN_OR_RETURN(finding.page, read_page_front(again));
