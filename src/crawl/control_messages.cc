@@ -31,3 +31,14 @@ std::string_view name_of(RobotsStanding standing) {
 }
 
 }  // namespace meguri::crawl
+
+FLOW_DEFINE_QUEUES(meguri::crawl::RegistryQuestion)
+FLOW_DEFINE_QUEUES(meguri::crawl::RegistryAnswer)
+FLOW_DEFINE_QUEUES(meguri::crawl::FilterQuestion)
+FLOW_DEFINE_QUEUES(meguri::crawl::FilterAnswer)
+FLOW_DEFINE_QUEUES(meguri::crawl::HostQuestion)
+FLOW_DEFINE_QUEUES(meguri::crawl::HostAnswer)
+FLOW_DEFINE_QUEUES(meguri::crawl::SchedulerQuestion)
+FLOW_DEFINE_QUEUES(meguri::crawl::SchedulerAnswer)
+FLOW_DEFINE_QUEUES(meguri::crawl::SeedQuestion)
+FLOW_DEFINE_QUEUES(meguri::crawl::SeedAnswer)

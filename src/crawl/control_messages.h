@@ -20,6 +20,7 @@
 #include "crawl/page_record.h"
 #include "crawl/pause_state.h"
 #include "crawl/url_rules.h"
+#include "flow/port.h"
 #include "revisit/hints.h"
 
 namespace meguri::crawl {
@@ -232,3 +233,14 @@ using ControlReply = std::variant<SeedAnswer, WhyFacts, HostList, PauseState>;
 using ControlDone = std::function<void(base::Result<ControlReply>)>;
 
 }  // namespace meguri::crawl
+
+FLOW_DECLARE_QUEUES(meguri::crawl::RegistryQuestion)
+FLOW_DECLARE_QUEUES(meguri::crawl::RegistryAnswer)
+FLOW_DECLARE_QUEUES(meguri::crawl::FilterQuestion)
+FLOW_DECLARE_QUEUES(meguri::crawl::FilterAnswer)
+FLOW_DECLARE_QUEUES(meguri::crawl::HostQuestion)
+FLOW_DECLARE_QUEUES(meguri::crawl::HostAnswer)
+FLOW_DECLARE_QUEUES(meguri::crawl::SchedulerQuestion)
+FLOW_DECLARE_QUEUES(meguri::crawl::SchedulerAnswer)
+FLOW_DECLARE_QUEUES(meguri::crawl::SeedQuestion)
+FLOW_DECLARE_QUEUES(meguri::crawl::SeedAnswer)

@@ -95,3 +95,18 @@ bool Codec<crawl::Candidate>::decode(std::string_view bytes, crawl::Candidate& i
 }
 
 }  // namespace meguri::flow
+
+FLOW_DEFINE_QUEUES(meguri::crawl::Candidate)
+FLOW_DEFINE_QUEUES(meguri::crawl::DuePage)
+FLOW_DEFINE_QUEUES(meguri::crawl::Visit)
+FLOW_DEFINE_QUEUES(meguri::crawl::AccessEnd)
+FLOW_DEFINE_QUEUES(meguri::crawl::Answer)
+FLOW_DEFINE_QUEUES(meguri::crawl::Report)
+FLOW_DEFINE_QUEUES(meguri::crawl::Refused)
+FLOW_DEFINE_QUEUES(meguri::crawl::HostNews)
+FLOW_DEFINE_QUEUES(meguri::crawl::AliasChange)
+FLOW_DEFINE_QUEUES(meguri::crawl::NameQuestion)
+FLOW_DEFINE_QUEUES(meguri::crawl::NameAnswer)
+FLOW_DEFINE_QUEUES(meguri::crawl::VisitNote)
+FLOW_DEFINE_QUEUES(meguri::crawl::RefusalNote)
+FLOW_DEFINE_QUEUES(meguri::crawl::Finding)

@@ -18,6 +18,7 @@
 #include "fetch/address.h"
 #include "fetch/http_client.h"
 #include "flow/codec.h"
+#include "flow/port.h"
 #include "web/similarity.h"
 
 namespace meguri::crawl {
@@ -288,3 +289,18 @@ struct Codec<crawl::Candidate> {
 };
 
 }  // namespace meguri::flow
+
+FLOW_DECLARE_QUEUES(meguri::crawl::Candidate)
+FLOW_DECLARE_QUEUES(meguri::crawl::DuePage)
+FLOW_DECLARE_QUEUES(meguri::crawl::Visit)
+FLOW_DECLARE_QUEUES(meguri::crawl::AccessEnd)
+FLOW_DECLARE_QUEUES(meguri::crawl::Answer)
+FLOW_DECLARE_QUEUES(meguri::crawl::Report)
+FLOW_DECLARE_QUEUES(meguri::crawl::Refused)
+FLOW_DECLARE_QUEUES(meguri::crawl::HostNews)
+FLOW_DECLARE_QUEUES(meguri::crawl::AliasChange)
+FLOW_DECLARE_QUEUES(meguri::crawl::NameQuestion)
+FLOW_DECLARE_QUEUES(meguri::crawl::NameAnswer)
+FLOW_DECLARE_QUEUES(meguri::crawl::VisitNote)
+FLOW_DECLARE_QUEUES(meguri::crawl::RefusalNote)
+FLOW_DECLARE_QUEUES(meguri::crawl::Finding)

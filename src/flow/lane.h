@@ -1,6 +1,7 @@
 // Lane: the queue from one producing instance to one consuming instance over one edge.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -92,6 +93,9 @@ class Lane final : public LaneBase {
   Lane(Instance& producer, Instance& consumer, std::size_t edge, std::size_t capacity,
        bool carries_epochs, TapPoint<T>* taps)
       : LaneBase(producer, consumer, edge, capacity, carries_epochs), taps_(taps) {}
+  ~Lane() override;
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
 
   void set_handler(Handle handle, void* module, std::size_t place, std::size_t* current_place) {
     handle_ = handle;
@@ -104,61 +108,9 @@ class Lane final : public LaneBase {
 
   // Moves `batch` into the lane and leaves an empty vector in its place. When the lane is full it
   // is refused, unless forced, and the producer will be woken when half of it has drained.
-  bool push(std::vector<T>& batch, bool force = false) {
-    if (batch.empty()) return true;
-    if (!force && full()) {
-      const base::MutexLock lock(mutex_);
-      if (full()) {
-        producer_waits_ = true;
-        waits_.fetch_add(1, std::memory_order_relaxed);
-        return false;
-      }
-    }
-    taps_->offer(batch);
-    const std::size_t n = batch.size();
-    {
-      const base::MutexLock lock(mutex_);
-      queue_.push_back({std::move(batch), kNoEpoch});
-      if (spare_.empty()) {
-        batch = {};
-      } else {
-        batch = std::move(spare_.back());
-        spare_.pop_back();
-      }
-      depth_.fetch_add(n, std::memory_order_relaxed);
-      queued_slots_.fetch_add(1, std::memory_order_release);
-    }
-    pushed_.fetch_add(n, std::memory_order_relaxed);
-    wake_consumer();
-    return true;
-  }
-
-  void push_marker(EpochId epoch) override {
-    {
-      const base::MutexLock lock(mutex_);
-      queue_.push_back({{}, epoch});
-      queued_slots_.fetch_add(1, std::memory_order_release);
-    }
-    wake_consumer();
-  }
-
-  std::size_t deliver(std::size_t budget) override {
-    std::size_t delivered = 0;
-    *current_place_ = place_;
-    while (delivered < budget && marker_ == kNoEpoch) {
-      if (next_ == current_.size() && !pop()) break;
-      if (next_ == current_.size()) continue;  // popped a marker
-      const std::size_t want = std::min(current_.size() - next_, budget - delivered);
-      const std::size_t handled = handle_(module_, current_.data() + next_, want);
-      next_ += handled;
-      delivered += handled;
-      holding_ = next_ < current_.size();
-      drained(handled);
-      if (handled < want) break;
-    }
-    *current_place_ = 0;
-    return delivered;
-  }
+  bool push(std::vector<T>& batch, bool force = false);
+  void push_marker(EpochId epoch) override;
+  std::size_t deliver(std::size_t budget) override;
 
  private:
   struct Slot {
@@ -169,34 +121,8 @@ class Lane final : public LaneBase {
   static constexpr std::size_t kSpareVectors = 4;
 
   // Takes the next slot into current_ or marker_; false if there is none.
-  bool pop() {
-    const base::MutexLock lock(mutex_);
-    if (queue_.empty()) return false;
-    current_.clear();
-    next_ = 0;
-    if (current_.capacity() > 0 && spare_.size() < kSpareVectors) {
-      spare_.push_back(std::move(current_));
-    }
-    current_ = std::move(queue_.front().items);
-    marker_ = queue_.front().marker;
-    queue_.pop_front();
-    queued_slots_.fetch_sub(1, std::memory_order_relaxed);
-    holding_ = true;
-    return true;
-  }
-
-  // Waking at half depth lets both sides work in long stretches instead of taking turns.
-  void drained(std::size_t n) {
-    if (n == 0) return;
-    const std::size_t left = depth_.fetch_sub(n, std::memory_order_relaxed) - n;
-    if (left > capacity_ / 2) return;
-    bool wake = false;
-    {
-      const base::MutexLock lock(mutex_);
-      std::swap(wake, producer_waits_);
-    }
-    if (wake) wake_producer();
-  }
+  bool pop();
+  void drained(std::size_t n);
 
   base::Mutex mutex_;
   std::deque<Slot> queue_ GUARDED_BY(mutex_);
@@ -213,5 +139,98 @@ class Lane final : public LaneBase {
   std::size_t place_ = 0;
   std::size_t* current_place_ = nullptr;
 };
+
+template <typename T>
+Lane<T>::~Lane() = default;
+
+template <typename T>
+bool Lane<T>::push(std::vector<T>& batch, bool force) {
+  if (batch.empty()) return true;
+  if (!force && full()) {
+    const base::MutexLock lock(mutex_);
+    if (full()) {
+      producer_waits_ = true;
+      waits_.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  taps_->offer(batch);
+  const std::size_t n = batch.size();
+  {
+    const base::MutexLock lock(mutex_);
+    queue_.push_back({std::move(batch), kNoEpoch});
+    if (spare_.empty()) {
+      batch = {};
+    } else {
+      batch = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    depth_.fetch_add(n, std::memory_order_relaxed);
+    queued_slots_.fetch_add(1, std::memory_order_release);
+  }
+  pushed_.fetch_add(n, std::memory_order_relaxed);
+  wake_consumer();
+  return true;
+}
+
+template <typename T>
+void Lane<T>::push_marker(EpochId epoch) {
+  {
+    const base::MutexLock lock(mutex_);
+    queue_.push_back({{}, epoch});
+    queued_slots_.fetch_add(1, std::memory_order_release);
+  }
+  wake_consumer();
+}
+
+template <typename T>
+std::size_t Lane<T>::deliver(std::size_t budget) {
+  std::size_t delivered = 0;
+  *current_place_ = place_;
+  while (delivered < budget && marker_ == kNoEpoch) {
+    if (next_ == current_.size() && !pop()) break;
+    if (next_ == current_.size()) continue;  // popped a marker
+    const std::size_t want = std::min(current_.size() - next_, budget - delivered);
+    const std::size_t handled = handle_(module_, current_.data() + next_, want);
+    next_ += handled;
+    delivered += handled;
+    holding_ = next_ < current_.size();
+    drained(handled);
+    if (handled < want) break;
+  }
+  *current_place_ = 0;
+  return delivered;
+}
+
+template <typename T>
+bool Lane<T>::pop() {
+  const base::MutexLock lock(mutex_);
+  if (queue_.empty()) return false;
+  current_.clear();
+  next_ = 0;
+  if (current_.capacity() > 0 && spare_.size() < kSpareVectors) {
+    spare_.push_back(std::move(current_));
+  }
+  current_ = std::move(queue_.front().items);
+  marker_ = queue_.front().marker;
+  queue_.pop_front();
+  queued_slots_.fetch_sub(1, std::memory_order_relaxed);
+  holding_ = true;
+  return true;
+}
+
+// Waking at half depth lets both sides work in long stretches instead of taking turns.
+template <typename T>
+void Lane<T>::drained(std::size_t n) {
+  if (n == 0) return;
+  const std::size_t left = depth_.fetch_sub(n, std::memory_order_relaxed) - n;
+  if (left > capacity_ / 2) return;
+  bool wake = false;
+  {
+    const base::MutexLock lock(mutex_);
+    std::swap(wake, producer_waits_);
+  }
+  if (wake) wake_producer();
+}
 
 }  // namespace meguri::flow

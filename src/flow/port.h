@@ -54,41 +54,15 @@ class EdgeEnd final : public EdgeEndBase {
   EdgeEnd(OutputState& output, Split split, Key key, std::size_t batch, bool never_full)
       : output_(output), key_(key), batch_(batch), split_(split), never_full_(never_full) {}
 
-  void add_lane(Lane<T>* lane) {
-    lanes_.push_back(lane);
-    if (split_ == Split::kKey || staged_.empty()) staged_.emplace_back();
-  }
+  ~EdgeEnd() override;
+  EdgeEnd(const EdgeEnd&) = delete;
+  EdgeEnd& operator=(const EdgeEnd&) = delete;
 
-  void send(T&& item) {
-    std::size_t slot = 0;
-    if (split_ == Split::kKey) {
-      slot = (base::partition_of(key_(item)) * lanes_.size()) >> base::kPartitionBits;
-    }
-    std::vector<T>& batch = staged_[slot].items;
-    batch.push_back(std::move(item));
-    if (batch.size() >= batch_) [[unlikely]]
-      flush_slot(slot);
-  }
-
-  bool flush() override {
-    bool all = true;
-    for (std::size_t slot = 0; slot < staged_.size(); ++slot) all &= flush_slot(slot);
-    return all;
-  }
-
-  void send_marker(EpochId epoch) override {
-    for (std::size_t slot = 0; slot < staged_.size(); ++slot) {
-      lane_for(slot)->push(staged_[slot].items, /*force=*/true);
-      mark_full(staged_[slot], false);
-    }
-    for (Lane<T>* lane : lanes_) lane->push_marker(epoch);
-  }
-
-  std::size_t staged() const override {
-    std::size_t n = 0;
-    for (const Stage& stage : staged_) n += stage.items.size();
-    return n;
-  }
+  void add_lane(Lane<T>* lane);
+  void send(T&& item);
+  bool flush() override;
+  void send_marker(EpochId epoch) override;
+  std::size_t staged() const override;
 
  private:
   struct Stage {
@@ -96,31 +70,9 @@ class EdgeEnd final : public EdgeEndBase {
     bool full = false;
   };
 
-  bool flush_slot(std::size_t slot) {
-    Stage& stage = staged_[slot];
-    bool pushed = lane_for(slot)->push(stage.items, never_full_);
-    if (!pushed && split_ == Split::kFree) {
-      // Ask every lane, so that each of them, once drained, wakes this instance.
-      for (Lane<T>* lane : lanes_) pushed = pushed || lane->push(stage.items);
-    }
-    mark_full(stage, !pushed && stage.items.size() >= batch_);
-    return pushed;
-  }
-
-  Lane<T>* lane_for(std::size_t slot) const {
-    if (split_ != Split::kFree || lanes_.size() == 1) return lanes_[slot];
-    Lane<T>* best = lanes_[0];
-    for (Lane<T>* lane : lanes_) {
-      if (lane->depth() < best->depth()) best = lane;
-    }
-    return best;
-  }
-
-  void mark_full(Stage& stage, bool full) {
-    if (stage.full == full) return;
-    stage.full = full;
-    output_.full_edges += full ? 1 : std::size_t(-1);
-  }
+  bool flush_slot(std::size_t slot);
+  Lane<T>* lane_for(std::size_t slot) const;
+  void mark_full(Stage& stage, bool full);
 
   OutputState& output_;
   std::vector<Lane<T>*> lanes_;
@@ -130,6 +82,79 @@ class EdgeEnd final : public EdgeEndBase {
   Split split_;
   bool never_full_;
 };
+
+template <typename T>
+EdgeEnd<T>::~EdgeEnd() = default;
+
+template <typename T>
+void EdgeEnd<T>::add_lane(Lane<T>* lane) {
+  lanes_.push_back(lane);
+  if (split_ == Split::kKey || staged_.empty()) staged_.emplace_back();
+}
+
+template <typename T>
+void EdgeEnd<T>::send(T&& item) {
+  std::size_t slot = 0;
+  if (split_ == Split::kKey) {
+    slot = (base::partition_of(key_(item)) * lanes_.size()) >> base::kPartitionBits;
+  }
+  std::vector<T>& batch = staged_[slot].items;
+  batch.push_back(std::move(item));
+  if (batch.size() >= batch_) [[unlikely]]
+    flush_slot(slot);
+}
+
+template <typename T>
+bool EdgeEnd<T>::flush() {
+  bool all = true;
+  for (std::size_t slot = 0; slot < staged_.size(); ++slot) all &= flush_slot(slot);
+  return all;
+}
+
+template <typename T>
+void EdgeEnd<T>::send_marker(EpochId epoch) {
+  for (std::size_t slot = 0; slot < staged_.size(); ++slot) {
+    lane_for(slot)->push(staged_[slot].items, /*force=*/true);
+    mark_full(staged_[slot], false);
+  }
+  for (Lane<T>* lane : lanes_) lane->push_marker(epoch);
+}
+
+template <typename T>
+std::size_t EdgeEnd<T>::staged() const {
+  std::size_t n = 0;
+  for (const Stage& stage : staged_) n += stage.items.size();
+  return n;
+}
+
+template <typename T>
+bool EdgeEnd<T>::flush_slot(std::size_t slot) {
+  Stage& stage = staged_[slot];
+  bool pushed = lane_for(slot)->push(stage.items, never_full_);
+  if (!pushed && split_ == Split::kFree) {
+    // Ask every lane, so that each of them, once drained, wakes this instance.
+    for (Lane<T>* lane : lanes_) pushed = pushed || lane->push(stage.items);
+  }
+  mark_full(stage, !pushed && stage.items.size() >= batch_);
+  return pushed;
+}
+
+template <typename T>
+Lane<T>* EdgeEnd<T>::lane_for(std::size_t slot) const {
+  if (split_ != Split::kFree || lanes_.size() == 1) return lanes_[slot];
+  Lane<T>* best = lanes_[0];
+  for (Lane<T>* lane : lanes_) {
+    if (lane->depth() < best->depth()) best = lane;
+  }
+  return best;
+}
+
+template <typename T>
+void EdgeEnd<T>::mark_full(Stage& stage, bool full) {
+  if (stage.full == full) return;
+  stage.full = full;
+  output_.full_edges += full ? 1 : std::size_t(-1);
+}
 
 class PortBase {
  public:
@@ -199,19 +224,14 @@ class Out final : public OutBase {
   using Item = T;
   Out(std::string name, OutputState& output, const std::size_t* place)
       : OutBase(std::move(name)), output_(output), place_(place) {}
+  ~Out() override;
+  Out(const Out&) = delete;
+  Out& operator=(const Out&) = delete;
 
   // Hands `item` on, to every successor of the place in the graph whose input is being handled.
   // Never blocks. With a switcher, to the successor it chooses. On an output nobody listens to,
   // the item is dropped.
-  void emit(T item) {
-    ++output_.emitted;
-    if (*place_ >= places_.size()) return;
-    if (limited_) credits_.take();
-    std::vector<Link>& links = places_[*place_];
-    if (links.empty()) return;
-    for (std::size_t i = 0; i + 1 < links.size(); ++i) links[i].send(copy_of(item));
-    links.back().send(std::move(item));
-  }
+  void emit(T item);
 
   // For modules that pace themselves (sources): stop emitting when this turns true.
   bool full() const { return output_.full(); }
@@ -228,12 +248,7 @@ class Out final : public OutBase {
     limited_ = true;
     credits_.set_limit(n);
   }
-  void add_edge(std::size_t place, std::size_t link, const Switcher& switcher, EdgeEnd<T>* end) {
-    if (places_.size() <= place) places_.resize(place + 1);
-    if (places_[place].size() <= link) places_[place].resize(link + 1);
-    places_[place][link].switcher = switcher;
-    places_[place][link].ends.push_back(end);
-  }
+  void add_edge(std::size_t place, std::size_t link, const Switcher& switcher, EdgeEnd<T>* end);
 
  private:
   // One successor, or the several a switcher chooses from.
@@ -241,15 +256,7 @@ class Out final : public OutBase {
     Switcher switcher;
     std::vector<EdgeEnd<T>*> ends;
 
-    void send(T&& item) {
-      if (!switcher) [[likely]] {
-        ends.front()->send(std::move(item));
-        return;
-      }
-      const std::size_t branch = switcher(item);
-      CHECK(branch < ends.size(), "a switcher chose branch {} of {}", branch, ends.size());
-      ends[branch]->send(std::move(item));
-    }
+    void send(T&& item);
   };
 
   static T copy_of(const T& item) {
@@ -268,4 +275,51 @@ class Out final : public OutBase {
   bool limited_ = false;
 };
 
+template <typename T>
+Out<T>::~Out() = default;
+
+template <typename T>
+void Out<T>::emit(T item) {
+  ++output_.emitted;
+  if (*place_ >= places_.size()) return;
+  if (limited_) credits_.take();
+  std::vector<Link>& links = places_[*place_];
+  if (links.empty()) return;
+  for (std::size_t i = 0; i + 1 < links.size(); ++i) links[i].send(copy_of(item));
+  links.back().send(std::move(item));
+}
+
+template <typename T>
+void Out<T>::add_edge(std::size_t place, std::size_t link, const Switcher& switcher,
+                      EdgeEnd<T>* end) {
+  if (places_.size() <= place) places_.resize(place + 1);
+  if (places_[place].size() <= link) places_[place].resize(link + 1);
+  places_[place][link].switcher = switcher;
+  places_[place][link].ends.push_back(end);
+}
+
+template <typename T>
+void Out<T>::Link::send(T&& item) {
+  if (!switcher) [[likely]] {
+    ends.front()->send(std::move(item));
+    return;
+  }
+  const std::size_t branch = switcher(item);
+  CHECK(branch < ends.size(), "a switcher chose branch {} of {}", branch, ends.size());
+  ends[branch]->send(std::move(item));
+}
+
 }  // namespace meguri::flow
+
+// The queues of a message that many files use are compiled once: the first stands behind the
+// message, outside all namespaces, the second in one source file.
+#define FLOW_DECLARE_QUEUES(Message)                     \
+  extern template class meguri::flow::TapPoint<Message>; \
+  extern template class meguri::flow::Lane<Message>;     \
+  extern template class meguri::flow::EdgeEnd<Message>;  \
+  extern template class meguri::flow::Out<Message>;
+#define FLOW_DEFINE_QUEUES(Message)               \
+  template class meguri::flow::TapPoint<Message>; \
+  template class meguri::flow::Lane<Message>;     \
+  template class meguri::flow::EdgeEnd<Message>;  \
+  template class meguri::flow::Out<Message>;

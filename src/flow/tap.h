@@ -66,8 +66,9 @@ template <typename T>
 class TapPoint final : public TapPointBase {
  public:
   // Shared because reader and edge end in either order; the edge holds it weakly.
-  std::shared_ptr<Tap<T>> add(std::size_t capacity) {
-    static_assert(std::is_copy_constructible_v<T>, "a tap needs items that can be copied");
+  std::shared_ptr<Tap<T>> add(std::size_t capacity)
+    requires std::is_copy_constructible_v<T>
+  {
     auto tap = std::make_shared<Tap<T>>(capacity);
     const base::MutexLock lock(mutex_);
     taps_.push_back(tap);
@@ -76,21 +77,27 @@ class TapPoint final : public TapPointBase {
   }
 
   void offer(const std::vector<T>& batch) {
-    if (!any_.load(std::memory_order_relaxed)) return;
-    if constexpr (std::is_copy_constructible_v<T>) {
-      const base::MutexLock lock(mutex_);
-      std::erase_if(taps_, [](const std::weak_ptr<Tap<T>>& tap) { return tap.expired(); });
-      for (const auto& weak : taps_) {
-        if (const auto tap = weak.lock()) tap->offer(batch);
-      }
-      any_.store(!taps_.empty(), std::memory_order_relaxed);
-    }
+    if (any_.load(std::memory_order_relaxed)) offer_to_all(batch);
   }
 
  private:
+  void offer_to_all(const std::vector<T>& batch);
+
   std::atomic<bool> any_{false};
   base::Mutex mutex_;
   std::vector<std::weak_ptr<Tap<T>>> taps_ GUARDED_BY(mutex_);
 };
+
+template <typename T>
+void TapPoint<T>::offer_to_all(const std::vector<T>& batch) {
+  if constexpr (std::is_copy_constructible_v<T>) {
+    const base::MutexLock lock(mutex_);
+    std::erase_if(taps_, [](const std::weak_ptr<Tap<T>>& tap) { return tap.expired(); });
+    for (const auto& weak : taps_) {
+      if (const auto tap = weak.lock()) tap->offer(batch);
+    }
+    any_.store(!taps_.empty(), std::memory_order_relaxed);
+  }
+}
 
 }  // namespace meguri::flow
