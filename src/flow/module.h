@@ -64,7 +64,7 @@ class Module {
   // `in<&Count::on_word, &Count::key>("words")`, `static std::uint64_t key(const Word&)`, which
   // returns a hash whose leading bits are good.
   template <auto Handler, auto KeyOf = nullptr>
-  auto in(std::string name);
+  [[gnu::always_inline]] inline auto in(std::string name);
   template <typename T>
   Out<T> out(std::string name) {
     return Out<T>(std::move(name), output_, &place_);
@@ -156,7 +156,7 @@ struct HandlerTraits<void (C::*)(T&&)> {
 
 // The loop is made per handler, so that the handler can be inlined into it. The class is a
 // parameter too: by a handler alone GCC 12 takes classes of equal names in anonymous namespaces
-// for one.
+// for one. in() has no such parameter, and so must not become a function of its own.
 template <typename Class, typename T, auto Handler>
 std::size_t Module::deliver(void* module, T* items, std::size_t n) {
   auto* self = static_cast<Class*>(module);
@@ -168,7 +168,7 @@ std::size_t Module::deliver(void* module, T* items, std::size_t n) {
 }
 
 template <auto Handler, auto KeyOf>
-auto Module::in(std::string name) {
+inline auto Module::in(std::string name) {
   using Traits = internal::HandlerTraits<decltype(Handler)>;
   using Class = typename Traits::Class;
   using T = typename Traits::Item;
