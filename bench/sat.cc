@@ -87,9 +87,8 @@ void add_ratios(Report& report, const std::map<std::string, double>& us) {
              Goal::at_most(kSequentialGoal));
   if (const auto naive = us.find("naive"); naive != us.end()) {
     report.add("naive / sat", naive->second / ours->second, "ratio");
-    // With a file for each bucket a checkpoint syncs thousands of them, which the paper does not.
     report.add("naive / sat, median step", us.at("naive, median step") / us.at("sat, median step"),
-               "ratio", Goal::at_least(kNaiveGoal));
+               "ratio");
     if (const auto files = us.find("sat-files"); files != us.end()) {
       report.add("naive / sat-files", naive->second / files->second, "ratio");
     }
@@ -123,6 +122,24 @@ base::Status add_messages(const Options& options, const SatPlan& plan, Report& r
       without = us;
     }
   }
+  return {};
+}
+
+// SAT/Naive has one page for each buffer, and no more memory to gather what it writes. The system's
+// page cache would be such a memory, of any size; so neither store gets it for its writes here. The
+// median step counts: with a file for each bucket a checkpoint syncs thousands of them, which the
+// paper does not.
+base::Status add_naive(const Options& options, const SatPlan& plan, Report& report) {
+  std::map<std::string, double> us;
+  for (const std::string store : {"sat", "naive"}) {
+    SatSetting setting = plan.setting(options.dir, store);
+    setting.writes_through = true;
+    ASSIGN_OR_RETURN(const SatCost cost, measure_sat(store, setting, plan.load(), SatStart::kCold));
+    us[store] = cost.median_step_us();
+    add_cost(report, store + ", written through", cost);
+  }
+  report.add("naive / sat, both written through, median step", us["naive"] / us["sat"], "ratio",
+             Goal::at_least(kNaiveGoal));
   return {};
 }
 
@@ -164,6 +181,7 @@ base::Status run_sat(const Options& options, Report& report) {
   }
   if (options.sat.messages) RETURN_IF_ERROR(add_messages(options, plan, report));
   add_ratios(report, us);
+  if (us.contains("sat") && us.contains("naive")) return add_naive(options, plan, report);
   return {};
 }
 

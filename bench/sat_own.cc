@@ -30,7 +30,9 @@ sat::TimeLayout layout_of(const SatLoad& load) {
 class OwnStore final : public SatStore {
  public:
   OwnStore(sat::StoreOptions options, const SatSetting& setting)
-      : options_(std::move(options)), setting_(setting) {}
+      : options_(std::move(options)),
+        setting_(setting),
+        files_(env::PosixOptions{.writes_through = setting.writes_through}) {}
 
   base::Status load(const SatLoad& load) override {
     RETURN_IF_ERROR(open_at("", load));

@@ -86,8 +86,12 @@ base::Status sync_folder(const std::string& path) {
 
 class PosixWritableFile final : public WritableFile {
  public:
-  PosixWritableFile(Descriptor file, std::string path, std::uint64_t size)
-      : file_(std::move(file)), path_(std::move(path)), size_(size), begun_(size) {}
+  PosixWritableFile(Descriptor file, std::string path, std::uint64_t size, bool writes_through)
+      : file_(std::move(file)),
+        path_(std::move(path)),
+        writes_through_(writes_through),
+        size_(size),
+        begun_(size) {}
 
   base::Status append(std::string_view bytes) override {
     RETURN_IF_ERROR(check_usable());
@@ -108,6 +112,7 @@ class PosixWritableFile final : public WritableFile {
       }
       done += static_cast<std::size_t>(written);
     }
+    if (writes_through_) wait_for_disk(bytes.size());
     size_ += bytes.size();
     return {};
   }
@@ -137,6 +142,13 @@ class PosixWritableFile final : public WritableFile {
     return fail(ErrorCode::kIo, "cannot go on writing {}: it failed to sync before", path_);
   }
 
+  // For the bytes behind size_.
+  void wait_for_disk(std::size_t bytes) {
+    constexpr unsigned kThrough =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    ::sync_file_range(file_.get(), static_cast<off_t>(size_), static_cast<off_t>(bytes), kThrough);
+  }
+
   base::Status cut_back() {
     if (retry([&] { return ::ftruncate(file_.get(), static_cast<off_t>(size_)); }) != 0) {
       return system_error("cut", path_);
@@ -147,6 +159,7 @@ class PosixWritableFile final : public WritableFile {
 
   const Descriptor file_;
   const std::string path_;
+  const bool writes_through_;
   std::uint64_t size_;
   std::uint64_t begun_;    // up to where the system was told to write
   bool must_cut_ = false;  // a failed append may have left bytes behind size_
@@ -278,10 +291,11 @@ std::string holder_of(const Descriptor& file) {
   return text.empty() ? " by another process" : fmt::format(" by process {}", text);
 }
 
-base::Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path, int flags) {
+base::Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path, int flags,
+                                                              bool writes_through) {
   ASSIGN_OR_RETURN(Descriptor file, open_descriptor(path, O_WRONLY | O_CREAT | flags));
   ASSIGN_OR_RETURN(const std::uint64_t size, file_size(file, path));
-  return std::make_unique<PosixWritableFile>(std::move(file), path, size);
+  return std::make_unique<PosixWritableFile>(std::move(file), path, size, writes_through);
 }
 
 bool is_folder(const std::string& path) {
@@ -307,11 +321,11 @@ base::Status make_dir(const std::string& path, bool is_last) {
 }  // namespace
 
 base::Result<std::unique_ptr<WritableFile>> PosixFileSystem::open_append(const std::string& path) {
-  return open_for_writing(path, 0);
+  return open_for_writing(path, 0, options_.writes_through);
 }
 
 base::Result<std::unique_ptr<WritableFile>> PosixFileSystem::create(const std::string& path) {
-  return open_for_writing(path, O_EXCL);
+  return open_for_writing(path, O_EXCL, options_.writes_through);
 }
 
 base::Result<std::unique_ptr<ReadableFile>> PosixFileSystem::open_read(const std::string& path) {
@@ -322,7 +336,7 @@ base::Result<std::unique_ptr<ReadableFile>> PosixFileSystem::open_read(const std
 
 base::Result<std::unique_ptr<TemporaryFile>> PosixFileSystem::open_temporary(
     const std::string& dir) {
-  ASSIGN_OR_RETURN(Descriptor file, has_unnamed_files_ ? open_unnamed(dir) : open_and_unlink(dir));
+  ASSIGN_OR_RETURN(Descriptor file, options_.has_unnamed_files ? open_unnamed(dir) : open_and_unlink(dir));
   return std::make_unique<PosixTemporaryFile>(std::move(file), dir);
 }
 

@@ -11,21 +11,26 @@
 
 namespace meguri::env {
 
-// Has no state, so that any number of them are one. Thread-safe. Nothing it opens is inherited by
-// programs we start. Errors name the path. Beyond the contract:
+struct PosixOptions {
+  bool has_unnamed_files = true;  // false: as on a disk that knows none, for tests
+  // What is appended has reached the disk when append() returns, as on a machine that has no memory
+  // to hold writes back, for benchmarks. It is not synced.
+  bool writes_through = false;
+};
+
+// Has no state, so that any number of them with the same options are one. Thread-safe. Nothing it
+// opens is inherited by programs we start. Errors name the path. Beyond the contract:
 //  - after a failed append the file is cut back at once; if even that fails, the next append tries
 //    again before it writes;
 //  - after a failed sync nobody knows what the disk holds, and Linux would report the next sync as
 //    good; so every later append and sync of that file fails as well;
 //  - the lock file holds the process id of its holder while it is held, for the message to others;
 //  - where the disk knows no files without names, a temporary one is made with a name that is
-//  removed
-//    at once: a crash just between leaves it, empty, as "meguri-" and six letters.
+//    removed at once: a crash just between leaves it, empty, as "meguri-" and six letters.
 class PosixFileSystem final : public FileSystem {
  public:
   PosixFileSystem() = default;
-  // False: as on a disk that knows none, for tests.
-  explicit PosixFileSystem(bool has_unnamed_files) : has_unnamed_files_(has_unnamed_files) {}
+  explicit PosixFileSystem(const PosixOptions& options) : options_(options) {}
 
   base::Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   base::Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
@@ -45,7 +50,7 @@ class PosixFileSystem final : public FileSystem {
   base::Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
 
  private:
-  const bool has_unnamed_files_ = true;
+  const PosixOptions options_ = {};
 };
 
 // The one absolute path of what a path names now: without links, "." and "..". Of what is not there

@@ -52,7 +52,7 @@ TEST(PosixFileSystem, AHeldLockIsRefusedToAnotherProcess) {
 
 TEST(PosixFileSystem, ATemporaryFileNeedsNoHelpOfTheDisk) {
   const TempDir dir;
-  PosixFileSystem fs(false);
+  PosixFileSystem fs({.has_unnamed_files = false});
   const auto file = fs.open_temporary(dir.path());
   ASSERT_TRUE(file) << file.error().message();
   ASSERT_TRUE((*file)->append("abc"));
@@ -109,9 +109,9 @@ const ChildProgram limited_appender("append_beyond_limit", append_beyond_limit);
 
 TEST(PosixFileSystem, WhatWillBeSyncedIsWrittenAsItWasAppended) {
   const TempDir dir;
-  PosixFileSystem fs;
   std::string all;
-  for (int opened = 0; opened < 2; ++opened) {
+  for (const bool writes_through : {false, true}) {
+    PosixFileSystem fs({.writes_through = writes_through});
     const auto file = fs.open_append(dir.path("file")).value();
     for (std::size_t size = 1; size < 20'000; size = size * 3 + 1) {
       const std::string part(size, static_cast<char>('a' + size % 26));
@@ -121,6 +121,7 @@ TEST(PosixFileSystem, WhatWillBeSyncedIsWrittenAsItWasAppended) {
     }
     ASSERT_TRUE(file->sync());
   }
+  PosixFileSystem fs;
   EXPECT_TRUE(read_file(fs, dir.path("file")).value() == all);
 }
 
