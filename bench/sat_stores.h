@@ -22,7 +22,7 @@ struct SatSetting {
   // Ours only: it can be run again from where loading ended, which keeps what it has replaced.
   bool keeps_start = false;
   bool writes_through = false;  // ours only: nothing is held back by the system
-  bool restarts = false;  // ours only: after all steps it is killed, and opened again
+  bool restarts = false;        // ours only: after all steps it is killed, and opened again
 };
 
 // What a step did; the same for all stores.

@@ -5,7 +5,8 @@ if(GTest_FOUND)
 endif()
 
 # What hundreds of files include is compiled once for libraries and once for tests. With Clang both
-# must have the same definitions as base.
+# must have the same definitions as base. tools/lint and the tsan preset do without, and so find
+# what a file has forgotten to include.
 function(meguri_precompile name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;HEADERS;OPTIONS")
   set(source "${CMAKE_BINARY_DIR}/precompiled_${name}.cc")

@@ -66,8 +66,7 @@ class MemberStream {
   };
 
   // `file` outlives it, and so does `memory`; without one it makes its own.
-  MemberStream(const env::ReadableFile& file, std::uint64_t offset,
-               MemberMemory* memory = nullptr);
+  MemberStream(const env::ReadableFile& file, std::uint64_t offset, MemberMemory* memory = nullptr);
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
 

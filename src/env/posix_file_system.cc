@@ -292,7 +292,7 @@ std::string holder_of(const Descriptor& file) {
 }
 
 base::Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path, int flags,
-                                                              bool writes_through) {
+                                                             bool writes_through) {
   ASSIGN_OR_RETURN(Descriptor file, open_descriptor(path, O_WRONLY | O_CREAT | flags));
   ASSIGN_OR_RETURN(const std::uint64_t size, file_size(file, path));
   return std::make_unique<PosixWritableFile>(std::move(file), path, size, writes_through);
@@ -336,7 +336,8 @@ base::Result<std::unique_ptr<ReadableFile>> PosixFileSystem::open_read(const std
 
 base::Result<std::unique_ptr<TemporaryFile>> PosixFileSystem::open_temporary(
     const std::string& dir) {
-  ASSIGN_OR_RETURN(Descriptor file, options_.has_unnamed_files ? open_unnamed(dir) : open_and_unlink(dir));
+  ASSIGN_OR_RETURN(Descriptor file,
+                   options_.has_unnamed_files ? open_unnamed(dir) : open_and_unlink(dir));
   return std::make_unique<PosixTemporaryFile>(std::move(file), dir);
 }
 

@@ -313,13 +313,13 @@ void Out<T>::Link::send(T&& item) {
 
 // The queues of a message that many files use are compiled once: the first stands behind the
 // message, outside all namespaces, the second in one source file.
-#define FLOW_DECLARE_QUEUES(Message)                     \
-  extern template class meguri::flow::TapPoint<Message>; \
-  extern template class meguri::flow::Lane<Message>;     \
-  extern template class meguri::flow::EdgeEnd<Message>;  \
+#define FLOW_DECLARE_QUEUES(Message)                                                               \
+  extern template class meguri::flow::TapPoint<Message>;                                           \
+  extern template class meguri::flow::Lane<Message>;                                               \
+  extern template class meguri::flow::EdgeEnd<Message>;                                            \
   extern template class meguri::flow::Out<Message>;
-#define FLOW_DEFINE_QUEUES(Message)               \
-  template class meguri::flow::TapPoint<Message>; \
-  template class meguri::flow::Lane<Message>;     \
-  template class meguri::flow::EdgeEnd<Message>;  \
+#define FLOW_DEFINE_QUEUES(Message)                                                                \
+  template class meguri::flow::TapPoint<Message>;                                                  \
+  template class meguri::flow::Lane<Message>;                                                      \
+  template class meguri::flow::EdgeEnd<Message>;                                                   \
   template class meguri::flow::Out<Message>;
