@@ -1,6 +1,7 @@
 // GzipWriter: one gzip member for one record, at once or piece by piece, as fast as ISA-L does it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,13 +46,14 @@ class GzipWriter {
  private:
   enum class Then : std::uint8_t { kMore, kBytes, kEnd };  // what follows: kBytes begin a byte
 
-  void begin_member();
+  void begin_member(std::string_view start);
   void end_member(std::uint32_t sum, std::uint64_t bytes);
   base::Status pass_on(env::SpoolWriter* out);
   void deflate(std::string_view bytes, Then then);
   void store(std::string_view bytes, Then then);
 
-  std::unique_ptr<isal_zstream> stream_;
+  std::unique_ptr<std::byte[]> room_;  // in which *stream_ is
+  isal_zstream* stream_;
   std::vector<std::uint8_t> level_;
   std::string member_;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <memory>
 #include <string>
 
 #include "env/faulty_file_system.h"
@@ -122,6 +123,24 @@ TEST(GzipWriter, EqualInputMakesEqualMembersWhateverWasBefore) {
   again.clear();
   writer.append_member(text(900), text(30'000), "", &again);
   EXPECT_EQ(first, again);
+}
+
+TEST(GzipWriter, EqualInputMakesEqualMembersWhereverTheWriterIs) {
+  GzipWriter here;
+  const auto far = std::make_unique<GzipWriter>();
+  env::Random random(1);
+  std::string other;
+  std::string member;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string line;
+    while (line.size() < 40) line += static_cast<char>('a' + random.below(26));
+    const std::string lines = line + line + std::string(300, '.');
+    member.clear();
+    other.clear();
+    here.append_member(lines, {}, {}, &member);
+    far->append_member({}, lines, {}, &other);
+    ASSERT_EQ(member, other) << line;
+  }
 }
 
 TEST(LooksPacked, TellsTextFromNoise) {
