@@ -155,6 +155,7 @@ base::Status measure_reading(const std::vector<std::string>& paths, const std::s
   report.add("reading by pointers, their bytes", cost.mb, "MB");
   report.add("files still in memory, at most", cost.kept_share * 100, "%");
   report.add("in the order of URLs", cost.index_seconds * 1e6 / records, "µs/record");
+  report.add("the same, told ahead", cost.told_seconds * 1e6 / records, "µs/record");
   report.add("in the order of files", cost.sorted_seconds * 1e6 / records, "µs/record");
   report.add("of that, sorting", cost.sort_seconds * 1e6 / records, "µs/record");
   report.add("the files once, from front to end", cost.once_seconds * 1e6 / records, "µs/record");

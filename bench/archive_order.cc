@@ -16,6 +16,8 @@
 #include "archive/external_sort.h"
 #include "archive/index_entry.h"
 #include "archive/key_range.h"
+#include "archive/pointer_queue.h"
+#include "archive/record_source.h"
 #include "archive/temporal_index.h"
 #include "base/check.h"
 #include "bench/timing.h"
@@ -26,6 +28,7 @@ namespace {
 
 using archive::RecordPlace;
 
+constexpr std::size_t kToldAhead = 64;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 
 base::Result<std::vector<RecordPlace>> places_of(const archive::TemporalIndex& index) {
@@ -87,21 +90,6 @@ base::Result<OpenFiles> open_files(const archive::TemporalIndex& index) {
   return opened;
 }
 
-// The places in the order of files, as a snapshot sorts them.
-base::Result<std::vector<RecordPlace>> sorted(const std::vector<RecordPlace>& places,
-                                              const std::string& scratch) {
-  env::PosixFileSystem files;
-  archive::ExternalSort<RecordPlace> sort(files, scratch);
-  RETURN_IF_ERROR(sort.add(places));
-  RETURN_IF_ERROR(sort.finish());
-  std::vector<RecordPlace> out;
-  for (;;) {
-    ASSIGN_OR_RETURN(const auto place, sort.next());
-    if (!place) return out;
-    out.push_back(*place);
-  }
-}
-
 // All bytes of all files, in pieces that are as large as the system reads ahead.
 base::Status read_files(const OpenFiles& files) {
   std::string bytes;
@@ -115,14 +103,48 @@ base::Status read_files(const OpenFiles& files) {
   return {};
 }
 
-base::Status read_all(const OpenFiles& files, const std::vector<RecordPlace>& places) {
+base::Status read_one(const env::ReadableFile& file, const RecordPlace& place, std::string& bytes) {
+  RETURN_IF_ERROR(file.read_at(place.offset, static_cast<std::size_t>(place.length), &bytes));
+  CHECK(bytes.size() == place.length);
+  return {};
+}
+
+// As they stand; the system is told of so many before they are read.
+base::Status read_all(const OpenFiles& files, const std::vector<RecordPlace>& places,
+                      std::size_t ahead) {
   std::string bytes;
-  for (const RecordPlace& place : places) {
-    const auto& file = files.at(place.file);
-    RETURN_IF_ERROR(file->read_at(place.offset, static_cast<std::size_t>(place.length), &bytes));
-    CHECK(bytes.size() == place.length);
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (; told < std::min(places.size(), i + ahead); ++told) {
+      files.at(places[told].file)->will_read(places[told].offset, places[told].length);
+    }
+    RETURN_IF_ERROR(read_one(*files.at(places[i].file), places[i], bytes));
   }
   return {};
+}
+
+// As a snapshot reads them.
+base::Status read_sorted(const archive::TemporalIndex& index,
+                         const std::vector<RecordPlace>& places, const std::string& scratch,
+                         double& sort_seconds) {
+  env::PosixFileSystem files;
+  archive::ExternalSort<RecordPlace> sort(files, scratch);
+  base::Status status;
+  sort_seconds = seconds_of([&] {
+    status = sort.add(places);
+    if (status) status = sort.finish();
+  });
+  RETURN_IF_ERROR(status);
+  const auto known = index.files();
+  archive::RecordSource source(files, known, scratch);
+  archive::PointerQueue queue(sort, source);
+  std::string bytes;
+  for (;;) {
+    ASSIGN_OR_RETURN(const auto place, queue.next());
+    if (!place) return {};
+    ASSIGN_OR_RETURN(const archive::SourceFile* const file, source.open(*place));
+    RETURN_IF_ERROR(read_one(*file, *place, bytes));
+  }
 }
 
 }  // namespace
@@ -141,12 +163,11 @@ base::Result<OrderCost> measure_orders(const std::string& archive, const std::st
     RETURN_IF_ERROR(status);
     return seconds;
   };
-  ASSIGN_OR_RETURN(cost.index_seconds, time_cold([&] { return read_all(opened, places); }));
-  ASSIGN_OR_RETURN(cost.sorted_seconds, time_cold([&]() -> base::Status {
-                     base::Result<std::vector<RecordPlace>> in_order;
-                     cost.sort_seconds = seconds_of([&] { in_order = sorted(places, scratch); });
-                     RETURN_IF_ERROR(in_order);
-                     return read_all(opened, *in_order);
+  ASSIGN_OR_RETURN(cost.index_seconds, time_cold([&] { return read_all(opened, places, 0); }));
+  ASSIGN_OR_RETURN(cost.told_seconds,
+                   time_cold([&] { return read_all(opened, places, kToldAhead); }));
+  ASSIGN_OR_RETURN(cost.sorted_seconds, time_cold([&] {
+                     return read_sorted(*index, places, scratch, cost.sort_seconds);
                    }));
   ASSIGN_OR_RETURN(cost.once_seconds, time_cold([&] { return read_files(opened); }));
   return cost;

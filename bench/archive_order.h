@@ -13,7 +13,8 @@ struct OrderCost {
   std::uint64_t records = 0;
   double mb = 0;              // of records
   double index_seconds = 0;   // real, in the order of URLs
-  double sorted_seconds = 0;  // sorting by files and offsets, and reading so
+  double told_seconds = 0;    // the same, with the system told of what is read next
+  double sorted_seconds = 0;  // sorting by files and offsets, and reading so, as a snapshot does
   double sort_seconds = 0;    // of that, sorting
   double once_seconds = 0;    // all bytes of the files once, from front to end
   double kept_share = 0;      // of the files, in the page cache still when reading began; at most

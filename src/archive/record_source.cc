@@ -11,6 +11,9 @@ namespace {
 
 using base::ErrorCode;
 
+// Of a member whose length is not known.
+constexpr std::uint64_t kFrontBytes = std::uint64_t{64} << 10U;
+
 base::Error lost(const base::Error& error) { return {ErrorCode::kCorrupt, error.message()}; }
 
 }  // namespace
@@ -58,6 +61,19 @@ base::Result<const SourceFile*> RecordSource::open(const RecordPlace& place) {
   }
   file_->set_end(place.length == 0 ? SourceFile::kNoEnd : place.offset + place.length);
   return file_.get();
+}
+
+void RecordSource::will_read(const RecordPlace& place) {
+  if (ahead_number_ != place.file) {
+    ahead_number_ = place.file;
+    hints_ = {};
+    auto opened = fs_.open_read(path_of(place.file));
+    ahead_ = opened ? *std::move(opened) : nullptr;
+  }
+  if (ahead_ == nullptr) return;  // reading it will tell
+  const std::uint64_t length = place.length == 0 ? kFrontBytes : place.length;
+  const auto range = hints_.add({.begin = place.offset, .end = place.offset + length});
+  if (range) ahead_->will_read(range->begin, range->end - range->begin);
 }
 
 // A new reader, at the first record of the member.

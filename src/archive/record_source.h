@@ -10,6 +10,7 @@
 
 #include "archive/index_entry.h"
 #include "archive/index_file.h"
+#include "archive/read_ahead.h"
 #include "archive/warc_reader.h"
 #include "base/result.h"
 #include "env/file_system.h"
@@ -50,6 +51,9 @@ class RecordSource {
   // A reader that stands at the record, of which nothing was read yet. Lives until the next call.
   base::Result<WarcReader*> find(const RecordPlace& place);
 
+  // Tells the system of a record that will be read soon.
+  void will_read(const RecordPlace& place);
+
   std::string path_of(std::uint32_t file) const;  // for people too
 
  private:
@@ -63,6 +67,9 @@ class RecordSource {
   MemberMemory memory_;  // of one reader after the other
   std::optional<WarcReader> reader_;
   RecordPlace at_;  // of the record that it stands at
+  std::optional<std::uint32_t> ahead_number_;     // of ahead_
+  std::unique_ptr<env::ReadableFile> ahead_;      // null: it cannot be opened
+  ReadAhead hints_;                               // of it
 };
 
 }  // namespace meguri::archive

@@ -11,6 +11,7 @@
 #include "archive/member_decoder.h"
 #include "archive/member_stream.h"
 #include "archive/page_front.h"
+#include "archive/pointer_queue.h"
 #include "archive/record_entry.h"
 #include "archive/record_id.h"
 #include "archive/record_renewal.h"
@@ -150,9 +151,10 @@ class SnapshotWarc::Writing {
     RETURN_IF_ERROR(write_warcinfo());
     RETURN_IF_ERROR(read_fronts());
     RETURN_IF_ERROR(lists_.contents.finish());
+    PointerQueue contents(lists_.contents, source_);
     std::optional<ContentPointer> last;
     for (;;) {
-      ASSIGN_OR_RETURN(const auto pointer, lists_.contents.next());
+      ASSIGN_OR_RETURN(const auto pointer, contents.next());
       if (!pointer) return counts_;
       if (last && pointer->makes_the_same(*last)) continue;
       last = pointer;
@@ -213,8 +215,9 @@ base::Status SnapshotWarc::Writing::write_warcinfo() {
 // for when their content is read.
 base::Status SnapshotWarc::Writing::read_fronts() {
   RETURN_IF_ERROR(lists_.revisits.finish());
+  PointerQueue revisits(lists_.revisits, source_);
   for (;;) {
-    ASSIGN_OR_RETURN(const auto pointer, lists_.revisits.next());
+    ASSIGN_OR_RETURN(const auto pointer, revisits.next());
     if (!pointer) return {};
     const auto content = read_front(*pointer);
     if (content) {

@@ -7,9 +7,9 @@
 #include "archive/arc_line.h"
 #include "archive/member_decoder.h"
 #include "archive/member_stream.h"
+#include "archive/read_ahead.h"
 #include "base/time.h"
 #include "env/spooled_bytes.h"
-#include "scan/read_ahead.h"
 
 namespace meguri::scan {
 
@@ -76,7 +76,7 @@ class DocumentSource::SharedFile {
   const std::uint32_t number_;
   const std::unique_ptr<env::ReadableFile> file_;
   std::uint64_t size_ = 0;  // as far as it is known
-  ReadAhead hints_;
+  archive::ReadAhead hints_;
 };
 
 namespace {

@@ -1,4 +1,4 @@
-#include "scan/read_ahead.h"
+#include "archive/read_ahead.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "env/random.h"
 
-namespace meguri::scan {
+namespace meguri::archive {
 namespace {
 
 constexpr std::uint64_t kKib = 1024;
@@ -67,4 +67,4 @@ TEST(ReadAhead, RangesThatCannotBeAreNothing) {
 }
 
 }  // namespace
-}  // namespace meguri::scan
+}  // namespace meguri::archive

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace meguri::scan {
+namespace meguri::archive {
 
 // Collects ranges that will be read, so that near ones are asked for together: a system call for
 // each small record would cost as much as reading it. Thread-compatible.
@@ -49,4 +49,4 @@ inline std::optional<ReadAhead::Range> ReadAhead::add(Range range) {
   return all;
 }
 
-}  // namespace meguri::scan
+}  // namespace meguri::archive
