@@ -25,7 +25,8 @@ class LargeRecord(warc.WarcCase):
 
     def do(self, *arguments):
         """Runs a command in bounded memory; returns where it wrote to."""
-        self.assertLess(warc.LargeRecords.peak_of(self, [MEGURI, *arguments], self.out), MEMORY_MAX, arguments)
+        peak = warc.LargeRecords.peak_of(self, [MEGURI, *arguments], self.out)
+        self.assertLess(peak, MEMORY_MAX, arguments)
         return self.out
 
     def text(self, *arguments):

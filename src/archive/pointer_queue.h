@@ -24,8 +24,7 @@ class PointerQueue {
   static constexpr std::size_t kAheadMax = 4096;
 
   // The sort has been finished. Both outlive this.
-  PointerQueue(ExternalSort<Pointer>& sorted, Source& source)
-      : sorted_(sorted), source_(source) {}
+  PointerQueue(ExternalSort<Pointer>& sorted, Source& source) : sorted_(sorted), source_(source) {}
 
   // nullopt: there is none any more.
   base::Result<std::optional<Pointer>> next() {

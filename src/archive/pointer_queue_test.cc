@@ -43,7 +43,8 @@ std::vector<RecordPlace> take_all(ExternalSort<RecordPlace>& sorted, ToldPlaces&
     }
     taken.push_back(**place);
     EXPECT_GE(source.told.size(), taken.size());
-    EXPECT_LE(source.told.size() - taken.size(), (PointerQueue<RecordPlace, ToldPlaces>::kAheadMax));
+    EXPECT_LE(source.told.size() - taken.size(),
+              (PointerQueue<RecordPlace, ToldPlaces>::kAheadMax));
     std::uint64_t bytes_told = 0;
     for (const RecordPlace& told : source.told) bytes_told += told.length;
     bytes_taken += taken.back().length;
@@ -54,8 +55,8 @@ std::vector<RecordPlace> take_all(ExternalSort<RecordPlace>& sorted, ToldPlaces&
 }
 
 TEST(PointerQueue, TellsOfEachRecordOnceAndInOrderBeforeItIsTaken) {
-  for (const std::uint64_t length_max : {std::uint64_t{1}, std::uint64_t{9000},
-                                         std::uint64_t{30} << 20U}) {
+  for (const std::uint64_t length_max :
+       {std::uint64_t{1}, std::uint64_t{9000}, std::uint64_t{30} << 20U}) {
     env::MemoryFileSystem files;
     std::vector<RecordPlace> places = random_places(length_max, 1500, length_max);
     ASSERT_TRUE(files.make_dirs("/scratch"));

@@ -66,10 +66,10 @@ class RecordSource {
   std::unique_ptr<SourceFile> file_;
   MemberMemory memory_;  // of one reader after the other
   std::optional<WarcReader> reader_;
-  RecordPlace at_;  // of the record that it stands at
-  std::optional<std::uint32_t> ahead_number_;     // of ahead_
-  std::unique_ptr<env::ReadableFile> ahead_;      // null: it cannot be opened
-  ReadAhead hints_;                               // of it
+  RecordPlace at_;                             // of the record that it stands at
+  std::optional<std::uint32_t> ahead_number_;  // of ahead_
+  std::unique_ptr<env::ReadableFile> ahead_;   // null: it cannot be opened
+  ReadAhead hints_;                            // of it
 };
 
 }  // namespace meguri::archive
