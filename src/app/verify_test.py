@@ -117,6 +117,14 @@ class Maintenance(CrawlCase):
         self.assertTrue(any(all(word in text for word in words) for text in texts), texts)
         return own
 
+    def every_visit(self):
+        """All that the index has, as CDXJ lines."""
+        done = testing.run([MEGURI, "snapshot", self.archive, "--during", "1900..9999",
+                            "--relation", "during,finishes,overlapped-by", "--all", "--raw", "--gone", "--errors",
+                            "--output", "cdxj"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
     def lose_index(self):
         shutil.rmtree(os.path.join(self.archive, "index"))
 
@@ -197,11 +205,14 @@ class Maintenance(CrawlCase):
 
     def test_a_lost_index_is_made_again(self):
         before = self.verify_sound()
+        visits = self.every_visit()
+        self.assertEqual(len(visits), before["entries"])
         self.lose_index()
         self.verify_damaged("index", "meguri repair")
         done = self.ask("repair")
         self.assertEqual((done["lost"], done["notes"], done["damaged"]), ([], [], []))
         self.assertEqual(self.verify_sound(), before)
+        self.assertEqual(self.every_visit(), visits)
         again = testing.run([MEGURI, "import", self.archive, self.reference, "--json"])
         self.assertEqual(json.loads(again.stdout)["known"], 1, "the reference is known by its list")
 
