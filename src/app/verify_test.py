@@ -16,8 +16,10 @@ import unittest
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../archive"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import testing
+import warc_peers_test as peers
 from crawl_testing import CrawlCase, archived, clock, crawl_command, start_quietly
 from virtual_web_test import MEGURI, VirtualWeb
 
@@ -332,6 +334,35 @@ class Maintenance(CrawlCase):
                 self.assertNotIn(f"WARC-Target-URI: {url}\r\n".encode("ascii"), file.read())
             check = testing.run([MEGURI, "warc", "check", path])
             self.assertEqual(check.returncode, 0, check.stdout)
+
+    def test_other_readers_read_on_behind_what_was_taken_out(self):
+        url, _ = self.some_page()
+        before = {path: self.records_in(path) for path in crawl_files(self.archive)}
+        done = self.ask("remove", "--url", url, "--rewrite")
+        rewritten = [os.path.join(self.archive, one["file"]) for one in done["files"]]
+        self.assertTrue(rewritten)
+        for path in rewritten:
+            records = self.records_in(path)
+            left = [record for record in before[path] if record[1] != url]
+            self.assertEqual([record for record in records if record in left], left)
+            self.assertLess(len(left), len(before[path]))
+            for package, script in (("warcio", peers.WARCIO_SCRIPT),
+                                    ("fastwarc", peers.FASTWARC_SCRIPT)):
+                if not peers.has_python(package):
+                    self.skipTest(f"{package} cannot be installed")
+                read = testing.run([peers.PYTHON, "-c", script, path])
+                self.assertEqual(read.returncode, 0, read.stderr)
+                found = [json.loads(line) for line in read.stdout.splitlines()]
+                self.assertEqual([record[:2] for record in found], records, package)
+                # What stands in its place names no digest.
+                faulty = [one for one in found if len(one) > 4 and one[4] and one[0] != "metadata"]
+                self.assertEqual(faulty, [])
+
+    def records_in(self, path):
+        listed = testing.run([MEGURI, "warc", "ls", "--json", path])
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        records = [json.loads(line) for line in listed.stdout.splitlines()]
+        return [[record["type"], record.get("url")] for record in records]
 
     def test_imported_files_are_rewritten_if_they_are_copies(self):
         done = self.ask("remove", "--domain", "others.example", "--rewrite")
