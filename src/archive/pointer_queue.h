@@ -37,7 +37,7 @@ class PointerQueue {
   }
 
  private:
-  static const RecordPlace& place_of(const Pointer& pointer) {
+  static RecordPlace place_of(const Pointer& pointer) {
     if constexpr (std::is_same_v<Pointer, RecordPlace>) {
       return pointer;
     } else {
