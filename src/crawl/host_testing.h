@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -391,5 +392,27 @@ struct Rig {
   flow::Node<FakeWeb> web;
   std::unique_ptr<flow::Engine> engine;
 };
+
+constexpr const char* kRobotsUrl = "https://a.example.org/robots.txt";
+
+inline RobotsReply some_rules() { return {200, "User-agent: *\nDisallow: /private/\n"}; }
+
+// A host with three pages, one of them under /private/.
+inline void add_site(Rig& rig, const std::string& host = "a.example.org",
+                     std::uint32_t server = 1) {
+  rig.world.add_host(host, server);
+  rig.add_page("https://" + host + "/", Offer::kSeed, 0);
+  rig.add_page("https://" + host + "/page?x=1");
+  rig.add_page("https://" + host + "/private/page");
+}
+
+inline void answer_with(Rig& rig, RobotsReply reply) {
+  rig.world.robots = [reply](const std::string&, std::size_t) { return reply; };
+}
+
+inline std::size_t count_of(Rig& rig, const std::string& outcome) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      rig.outcomes(), [&](const auto& entry) { return entry.second == outcome; }));
+}
 
 }  // namespace meguri::crawl::testing
