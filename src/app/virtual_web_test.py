@@ -29,9 +29,9 @@ def meguri(*arguments, **options):
 class VirtualWeb:
     """One that runs until the end of a `with`."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, port=0):
         self.process = subprocess.Popen(
-            [MEGURI, "virtual-web", *arguments, "--port", "0", "--dns-port", "0", "--json"],
+            [MEGURI, "virtual-web", *arguments, "--port", str(port), "--dns-port", "0", "--json"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",

@@ -52,9 +52,10 @@ std::string_view HostAliases::kept_of(std::string_view host) const {
   return found == aliases_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-bool HostAliases::may_visit(const web::Url& url, base::Instant now) {
+bool HostAliases::may_visit(const web::Url& url, bool is_embed, base::Instant now) {
   const std::string_view kept = kept_of(url.host());
   if (kept.empty()) return true;
+  if (is_embed) return false;
   const std::string key = key_of(url.host(), kept);
   Entry& entry = entries_.at(key);
   if (!entry.pair.may_check(path_of(url), now, options_.check_every)) return false;

@@ -57,8 +57,9 @@ class HostAliases {
 
   // The host whose pages those of `host` are; empty: it is no alias. Valid until the next call.
   std::string_view kept_of(std::string_view host) const;
-  // Whether a due page is visited: not that of an alias, but for one now and then, to check.
-  bool may_visit(const web::Url& url, base::Instant now);
+  // Whether a due page is visited: not that of an alias, but for one now and then, to check; not an
+  // embed, from which nothing would follow.
+  bool may_visit(const web::Url& url, bool is_embed, base::Instant now);
 
   // What follows from a page that was seen: new aliases, hosts that are none any more, and pages
   // that should be visited.

@@ -41,7 +41,9 @@ class Rig {
       see(fmt::format("http://{}/{}", b, i), static_cast<std::uint64_t>(i) + 1);
     }
   }
-  bool may_visit(const std::string& url) { return aliases.may_visit(*web::Url::parse(url), now); }
+  bool may_visit(const std::string& url, bool is_embed = false) {
+    return aliases.may_visit(*web::Url::parse(url), is_embed, now);
+  }
 
   std::optional<HostAliases::Host> look(std::string_view name) const {
     const auto found = hosts.find(std::string(name));
@@ -148,6 +150,7 @@ TEST(HostAliases, AnAliasThatDivergesIsUndoneAndNotMergedAgainSoon) {
   for (int i = 0; i < 3; ++i) {
     rig.now = rig.now + Duration::days(7);
     const std::string path = fmt::format("/{}", i);
+    EXPECT_FALSE(rig.may_visit("http://www.site.example/style.css", /*is_embed=*/true));
     ASSERT_TRUE(rig.may_visit("http://www.site.example" + path)) << i;
     EXPECT_FALSE(rig.may_visit("http://www.site.example/elsewhere"));
     rig.see("http://www.site.example" + path, 700U + static_cast<std::uint64_t>(i));

@@ -105,7 +105,9 @@ void HostDirectory::admit(DuePage&& page) {
   if (!url) return refuse(page, Refusal::kUnresolved);
   if (is_excluded(*url)) return refuse(page, Refusal::kExcluded);
   if (page.candidate.is_seed()) aliases_.add_seed(url->host());
-  if (!aliases_.may_visit(*url, clock().utc())) return refuse_alias(page, *url);
+  if (!aliases_.may_visit(*url, page.candidate.is_embed(), clock().utc())) {
+    return refuse_alias(page, *url);
+  }
   const SiteIndex index = table_.site_of(*url, port_of(*url));
   SiteRecord& site = table_.site(index);
   HostRecord& host = table_.host(site.host);

@@ -51,9 +51,7 @@ Likeness likeness_of(const PageSample& a, const PageSample& b) {
 
 std::optional<PageSample> sample_of(const Candidate& candidate, const Report& report,
                                     const fetch::Fetched& fetched) {
-  const bool is_embed = candidate.offer == Offer::kEmbed ||
-                        (candidate.offer == Offer::kRedirect && candidate.chain == Offer::kEmbed);
-  if (is_embed) return std::nullopt;
+  if (candidate.is_embed()) return std::nullopt;
   PageSample sample;
   sample.since = report.date;
   sample.until = report.date;

@@ -57,6 +57,10 @@ struct Candidate {
     return offer == Offer::kSeed || (offer == Offer::kRedirect && chain == Offer::kSeed);
   }
 
+  bool is_embed() const {
+    return offer == Offer::kEmbed || (offer == Offer::kRedirect && chain == Offer::kEmbed);
+  }
+
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
