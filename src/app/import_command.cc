@@ -124,6 +124,9 @@ class ImportCommand final : public Command {
                       "WARC or ARC files of anybody's, plain, gzip or zstd, or folders of them");
     options.flag("--copy", copies_,
                  "Copy the files into the archive; without, they are read where they are");
+    options.flag("--check", checks_,
+                 "Read every byte, so that all damage is told; without, contents are passed over "
+                 "where records tell their compressed lengths, as those of wget and Meguri do");
     options.flag("--remove", removes_, "Take files out again that were imported");
     options.option("--workers", "N", workers_, "Threads; as many as there are cores if not said");
     options.flag("--json", json_, "Print one JSON object");
@@ -142,6 +145,7 @@ class ImportCommand final : public Command {
   std::vector<std::string> paths_;
   std::string workers_;
   bool copies_ = false;
+  bool checks_ = false;
   bool removes_ = false;
   bool json_ = false;
   bool quiet_ = false;
@@ -149,9 +153,10 @@ class ImportCommand final : public Command {
 
 base::Status ImportCommand::check(env::FileSystem& files) const {
   if (!removes_) return {};
-  if (copies_) {
+  if (copies_ || checks_) {
     return base::fail(ErrorCode::kInvalid,
-                      "--copy brings files in and --remove takes them out; leave out one of them");
+                      "{} brings files in and --remove takes them out; leave out one of them",
+                      copies_ ? "--copy" : "--check");
   }
   return check_has_index(files, archive_);
 }
@@ -169,7 +174,8 @@ base::Status ImportCommand::run(Output& out) {
   ASSIGN_OR_RETURN(const auto lock, lock_archive(files, archive));
   RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
   ASSIGN_OR_RETURN(const auto index, open_index_for_writing(archive));
-  archive::Importer importer(*index, files, archive);
+  using Reading = archive::FileIndexer::Reading;
+  archive::Importer importer(*index, files, archive, checks_ ? Reading::kAll : Reading::kFronts);
   if (removes_) return remove(importer, out);
   for (FoundWarc& file : found) {
     ASSIGN_OR_RETURN(file.path, env::absolute_path(file.path));

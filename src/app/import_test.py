@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -35,6 +36,13 @@ def file_of(count, seed, body=b"hello"):
         gzip.compress(response(f"{seed}-{i}", f"http://h{i % 5}.example/{seed}/{i}", body))
         for i in range(count)
     )
+
+
+def told_member(record):
+    """A gzip member that tells its lengths, as wget writes them."""
+    plain = gzip.compress(record)
+    lengths = struct.pack("<II", len(plain) + 14, len(record))
+    return plain[:3] + b"\4" + plain[4:10] + b"\x0c\0sl\x08\0" + lengths + plain[10:]
 
 
 class ImportCase(warc.WarcCase):
@@ -157,6 +165,21 @@ class Import(ImportCase):
         done = self.run_import(path)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"bad.warc.gz: damaged in \d places; the rest was read")
+
+    def test_damage_behind_the_front_of_a_member(self):
+        body = random.Random(5).randbytes(100_000).hex().encode()
+        members = [told_member(response(str(i), f"http://h.example/{i}", body)) for i in range(3)]
+        middle = len(members[0]) // 2
+        members[0] = members[0][:middle] + b"?!?" + members[0][middle + 3:]
+        path = self.save("old/bad.warc.gz", b"".join(members))
+        report = self.bring_in(path)
+        self.assertEqual((report["entries"], report["damaged"]), (3, []))
+        self.take_out(path)
+        report = self.bring_in("--check", path)
+        self.assertEqual(report["damaged"], [{"file": path, "places": 1}])
+        done = self.run_import("--check", "--remove", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--check brings files in", done.stderr)
 
     def test_urls_of_all_kinds(self):
         urls = [LONG_URL, "http://example.com/" + "z" * 65_000, "http://example.com/café",

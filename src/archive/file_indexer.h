@@ -23,8 +23,13 @@ class FileIndexer {
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
   static constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20U;
 
-  explicit FileIndexer(const Removals& removals, std::size_t batch_bytes = kBatchBytes)
-      : removals_(removals), batch_bytes_(batch_bytes) {}
+  // kFronts: no more than entries need, where members tell their lengths; damage to what is passed
+  // over is not counted.
+  enum class Reading : std::uint8_t { kAll, kFronts };
+
+  explicit FileIndexer(const Removals& removals, Reading reading = Reading::kAll,
+                       std::size_t batch_bytes = kBatchBytes)
+      : removals_(removals), reading_(reading), batch_bytes_(batch_bytes) {}
 
   // Takes a batch, which holds the file's row as it stands with it; it is cleared afterwards. An
   // error ends the reading.
@@ -49,6 +54,7 @@ class FileIndexer {
 
  private:
   const Removals& removals_;
+  const Reading reading_;
   const std::size_t batch_bytes_;
   EntryReader entries_;
 };

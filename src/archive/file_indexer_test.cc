@@ -45,7 +45,7 @@ class FileIndexerTest : public ::testing::Test {
   env::MemoryStoreDisk disk_;
   std::unique_ptr<TemporalIndex> index_;
   const Removals removals_;
-  FileIndexer indexer_{removals_, 300};
+  FileIndexer indexer_{removals_, FileIndexer::Reading::kAll, 300};
   IndexFile file_;
   int batches_ = 0;
 };

@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "archive/importer.h"
+#include "archive/member_lengths.h"
 #include "archive/warc_reader.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 
 namespace meguri::archive {
 
 namespace {
 
-constexpr std::size_t kGzipHeadBytes = 10;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 }  // namespace
@@ -25,7 +27,6 @@ void EntrySum::add(std::string_view key, std::string_view value) {
 base::Result<FileVerifier::Finding> FileVerifier::verify(const env::ReadableFile& bytes,
                                                          const IndexFile& file) {
   Finding finding;
-  member_head_.clear();
   records_ = 0;
   RETURN_IF_ERROR(check_bytes(bytes, file));
   IndexFile row;  // with nothing indexed, so that reading begins at the beginning
@@ -39,8 +40,10 @@ base::Result<FileVerifier::Finding> FileVerifier::verify(const env::ReadableFile
   const bool is_ours = file.source == FileSource::kCrawl;
   const FileIndexer::Eyes eyes{
       .read = [&](WarcReader& reader) -> base::Result<std::optional<IndexEntry>> {
-        if (is_ours) RETURN_IF_ERROR(check_member(bytes, reader.record().offset));
-        return examine_record(reader);
+        ASSIGN_OR_RETURN(auto entry, examine_record(reader));
+        RETURN_IF_ERROR(reader.finish());
+        if (is_ours) RETURN_IF_ERROR(check_member(bytes, reader.record()));
+        return entry;
       },
       .end = [&](const WarcRecord& rest) { return check_faults(rest); }};
   const auto indexed = indexer_.index(bytes, file.indexed_to, row, sum, eyes);
@@ -68,16 +71,21 @@ base::Status FileVerifier::check_bytes(const env::ReadableFile& bytes, const Ind
                         "now, or put the old one back"});
 }
 
-// What is in the head of a gzip member is not covered by its checksum. A crawl writes the same in
-// all of them.
-base::Status FileVerifier::check_member(const env::ReadableFile& bytes, std::uint64_t offset) {
+// What is in the head of a gzip member is not covered by its checksum.
+base::Status FileVerifier::check_member(const env::ReadableFile& bytes, const WarcRecord& record) {
+  if (!record.faults.is_whole() || record.length > std::numeric_limits<std::uint32_t>::max()) {
+    return {};
+  }
   std::string head;
-  RETURN_IF_ERROR(bytes.read_at(offset, kGzipHeadBytes, &head));
+  RETURN_IF_ERROR(bytes.read_at(record.offset, kToldHeadBytes, &head));
   if (!head.starts_with(kGzipMagic)) return {};
-  if (member_head_.empty()) member_head_ = head;
-  if (head == member_head_) return {};
-  return tell_(
-      {.offset = offset, .what = "the head of its gzip member is not that of the first record"});
+  MemberLengths lengths{.stored = static_cast<std::uint32_t>(record.length)};
+  std::string tail;
+  const std::uint64_t end = record.offset + record.length;
+  RETURN_IF_ERROR(bytes.read_at(end - sizeof lengths.decoded, sizeof lengths.decoded, &tail));
+  std::string_view rest = tail;
+  if (base::take_fixed(rest, lengths.decoded) && has_own_head(head, lengths)) return {};
+  return tell_({.offset = record.offset, .what = "the head of its gzip member is wrong"});
 }
 
 base::Result<std::optional<IndexEntry>> FileVerifier::examine_record(WarcReader& reader) {

@@ -54,7 +54,7 @@ class FileVerifier {
 
  private:
   base::Status check_bytes(const env::ReadableFile& bytes, const IndexFile& file);
-  base::Status check_member(const env::ReadableFile& bytes, std::uint64_t offset);
+  base::Status check_member(const env::ReadableFile& bytes, const WarcRecord& record);
   base::Status check_digest(const WarcRecord& record, const DigestFinding& found,
                             std::string_view name);
   base::Status check_faults(const WarcRecord& record);
@@ -63,7 +63,6 @@ class FileVerifier {
   FileIndexer indexer_;
   const Tell tell_;
   const Progress progress_;
-  std::string member_head_;  // of the first gzip member
   std::uint64_t records_ = 0;
 };
 

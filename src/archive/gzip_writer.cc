@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <new>
 
+#include "archive/member_lengths.h"
 #include "base/bytes.h"
 #include "base/check.h"
 
@@ -101,7 +102,6 @@ GzipWriter::~GzipWriter() = default;
 
 // `start`: the first kStartBytes of the member, or all of it.
 void GzipWriter::begin_member(std::string_view start) {
-  member_ = kGzipMemberHead;
   for (std::size_t place = 0; place < kPlaces && is_taken_for_text(stream_, start); ++place) {
     stream_ = new (room_.get() + place * kPlaceBytes) isal_zstream();
   }
@@ -123,6 +123,8 @@ void GzipWriter::append_member(std::string_view front, std::string_view body, st
   for (const std::string_view part : {body, end}) {
     start += part.substr(0, kStartBytes - start.size());
   }
+  member_.clear();
+  begin_told_member(&member_);
   begin_member(start);
   if (looks_packed(body)) {
     deflate(front, Then::kBytes);
@@ -137,7 +139,9 @@ void GzipWriter::append_member(std::string_view front, std::string_view body, st
   for (const std::string_view part : {front, body, end}) {
     sum = crc32_gzip_refl(sum, bytes_of(part), part.size());
   }
-  end_member(sum, front.size() + body.size() + end.size());
+  const std::uint64_t bytes = front.size() + body.size() + end.size();
+  end_member(sum, bytes);
+  tell_lengths(bytes, &member_);
   out->append(member_);
   if (member_.capacity() > kKeptBytesMax) member_ = {};
 }
@@ -156,6 +160,7 @@ base::Status GzipWriter::append_member(std::string_view front, const env::Spoole
     RETURN_IF_ERROR(body.read_at(0, kStartBytes - start.size(), &rest));
     start += rest;
   }
+  member_ = kGzipMemberHead;
   begin_member(start);
   add(front);
   deflate(front, between);

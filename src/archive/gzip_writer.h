@@ -16,9 +16,6 @@ struct isal_zstream;  // NOLINT(readability-identifier-naming): as ISA-L calls i
 
 namespace meguri::archive {
 
-// With which all members begin: no name, no time.
-inline constexpr std::string_view kGzipMemberHead("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
-
 // Whether these bytes are compressed already, by their look: all values come about equally often.
 bool looks_packed(std::string_view bytes);
 
@@ -33,13 +30,13 @@ class GzipWriter {
   GzipWriter& operator=(const GzipWriter&) = delete;
   ~GzipWriter();
 
-  // Appends one member that holds `front`, `body` and `end`, one behind the other. A body that
-  // looks packed is stored as it is, which costs a copy. Equal input makes equal members on
-  // processors of one kind.
+  // Appends one member that holds `front`, `body` and `end`, one behind the other, and tells its
+  // lengths (archive/member_lengths.h). A body that looks packed is stored as it is, which costs a
+  // copy. Equal input makes equal members on processors of one kind.
   void append_member(std::string_view front, std::string_view body, std::string_view end,
                      std::string* out);
-  // The same of a body that is on disk, in little memory. After an error what was written of the
-  // member is of no use.
+  // The same of a body that is on disk, in little memory; as its head is written first, it tells no
+  // lengths. After an error what was written of the member is of no use.
   base::Status append_member(std::string_view front, const env::SpooledBytes& body,
                              std::string_view end, env::SpoolWriter* out);
 

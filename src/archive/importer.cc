@@ -44,8 +44,12 @@ base::Result<std::uint64_t> file_print(const env::ReadableFile& file) {
 }
 
 Importer::Importer(TemporalIndex& index, env::FileSystem& files, std::string archive,
-                   std::size_t batch_bytes)
-    : index_(index), files_(files), archive_(std::move(archive)), batch_bytes_(batch_bytes) {
+                   FileIndexer::Reading reading, std::size_t batch_bytes)
+    : index_(index),
+      files_(files),
+      archive_(std::move(archive)),
+      reading_(reading),
+      batch_bytes_(batch_bytes) {
   for (const auto& [number, file] : index_.files()) {
     if (file.source != FileSource::kCrawl) numbers_[{file.bytes, file.print}] = number;
   }
@@ -195,7 +199,7 @@ base::Result<Imported> Importer::carry_out(const Plan& plan, const env::Readable
 
 base::Status Importer::index_file(IndexFile& row, const Progress& progress) {
   ASSIGN_OR_RETURN(const auto bytes, files_.open_read(place_of(row)));
-  FileIndexer indexer(index_.removals(), batch_bytes_);
+  FileIndexer indexer(index_.removals(), reading_, batch_bytes_);
   std::uint64_t told_bytes = 0;
   std::uint64_t told_entries = row.indexed_to > 0 ? row.entries : 0;
   const auto apply = [&](IndexBatch& batch) -> base::Status {

@@ -44,8 +44,10 @@ struct Imported {
 // Thread-safe: each thread imports one file after the other. Borrows the index and the file system.
 class Importer {
  public:
-  // `archive` is the folder of the archive. The index is touched by nobody else meanwhile.
+  // `archive` is the folder of the archive. The index is touched by nobody else meanwhile. By fronts
+  // damage goes unseen where a member's lengths lead over it, until somebody reads that content.
   Importer(TemporalIndex& index, env::FileSystem& files, std::string archive,
+           FileIndexer::Reading reading = FileIndexer::Reading::kFronts,
            std::size_t batch_bytes = FileIndexer::kBatchBytes);
 
   // Told how far the file is, in bytes and entries since the last call. An error ends the import.
@@ -89,6 +91,7 @@ class Importer {
   TemporalIndex& index_;  // under the mutex
   env::FileSystem& files_;
   const std::string archive_;
+  const FileIndexer::Reading reading_;
   const std::size_t batch_bytes_;
   std::map<Print, std::uint32_t> numbers_ GUARDED_BY(mutex_);  // of files, some of which are gone
   std::set<std::uint32_t> busy_ GUARDED_BY(mutex_);            // files that a thread imports

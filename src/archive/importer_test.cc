@@ -39,7 +39,8 @@ class ImporterTest : public ::testing::Test {
     importer_.reset();
     index_.reset();
     index_ = TemporalIndex::open(disk_.open().value()).value();
-    importer_ = std::make_unique<Importer>(*index_, files_, "/archive", kBatchBytes);
+    importer_ = std::make_unique<Importer>(*index_, files_, "/archive",
+                                           FileIndexer::Reading::kFronts, kBatchBytes);
   }
   ImportOutcome import(const std::string& path, bool copies = false) {
     const auto imported = importer_->import(path, copies, go_on);
@@ -237,7 +238,7 @@ TEST(ImporterCrash, LosesNothingAndLeavesNothingBehind) {
   const auto import_both = [&](env::FileSystem& files) -> base::Status {
     ASSIGN_OR_RETURN(auto store, disk->open());
     ASSIGN_OR_RETURN(const auto index, TemporalIndex::open(std::move(store)));
-    Importer importer(*index, files, "/archive", kBatchBytes);
+    Importer importer(*index, files, "/archive", FileIndexer::Reading::kFronts, kBatchBytes);
     RETURN_IF_ERROR(importer.import("/old/a.warc.gz", true, go_on));
     RETURN_IF_ERROR(importer.import("/old/b.warc.gz", true, go_on));
     RETURN_IF_ERROR(index->flush());
@@ -287,7 +288,7 @@ TEST(ImporterThreads, ImportFilesAtOnce) {
     save(files, paths.back(), gzip_file_of(30, i / 2));
   }
   for (const bool copies : {false, true}) {
-    Importer importer(*index, files, "/archive", kBatchBytes);
+    Importer importer(*index, files, "/archive", FileIndexer::Reading::kFronts, kBatchBytes);
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "archive/member_lengths.h"
 #include "base/bytes.h"
 #include "base/check.h"
 
@@ -18,8 +19,6 @@ constexpr std::string_view kGzipStart("\x1f\x8b\x08", 3);
 constexpr std::string_view kZstdStart("\x28\xb5\x2f\xfd", 4);
 constexpr std::string_view kDictionaryStart("\x5d\x2a\x4d\x18", 4);
 constexpr std::string_view kSkippableEnd("\x2a\x4d\x18", 3);  // after a byte of 0x50 to 0x5f
-constexpr std::size_t kGzipHeadBytes = 10;                    // without extras
-constexpr std::size_t kGzipTailBytes = 8;
 constexpr int kGzipOnly = 15 + 16;  // for zlib: the largest window, a gzip header
 constexpr int kWindowLogMax = 27;
 constexpr std::size_t kFrontBytes = 6;  // too few to be a whole frame
@@ -98,9 +97,9 @@ struct MemberDecoder::Machines {
     return step;
   }
 
-  // A gzip member whose header has no extras, whole.
-  Step inflate_plain(std::string_view bytes, char* out, std::size_t room) {
-    const std::string_view data = bytes.substr(kGzipHeadBytes);
+  // A gzip member behind its head, whole.
+  Step inflate_plain(std::string_view bytes, std::size_t head, char* out, std::size_t room) {
+    const std::string_view data = bytes.substr(head);
     Step step;
     const libdeflate_result result = libdeflate_deflate_decompress_ex(
         whole, data.data(), data.size(), out, room, &step.taken, &step.made);
@@ -114,7 +113,7 @@ struct MemberDecoder::Machines {
         sum != ::crc32_gzip_refl(0, made, step.made)) {
       return {};
     }
-    step.taken += kGzipHeadBytes + kGzipTailBytes;
+    step.taken += head + kGzipTailBytes;
     step.state = State::kEnd;
     return step;
   }
@@ -200,9 +199,10 @@ MemberDecoder::Step MemberDecoder::decode(std::string_view bytes, char* out, std
 MemberDecoder::Step MemberDecoder::decode_whole(std::string_view bytes, char* out,
                                                 std::size_t room) {
   if (!bytes.starts_with(kGzipStart)) return {};
-  // Nearly all headers have no extras; then the sum is ours to make, twice as fast.
-  const bool is_plain = bytes.size() > kGzipHeadBytes && bytes[kGzipStart.size()] == 0;
-  if (is_plain) return machines_->inflate_plain(bytes, out, room);
+  // Nearly all heads have no names; then the sum is ours to make, twice as fast.
+  if (const std::size_t head = plain_head_size(bytes); head > 0) {
+    return machines_->inflate_plain(bytes, head, out, room);
+  }
   Step step;
   const libdeflate_result result = libdeflate_gzip_decompress_ex(
       machines_->whole, bytes.data(), bytes.size(), out, room, &step.taken, &step.made);

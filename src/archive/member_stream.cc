@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "archive/arc_line.h"
+#include "base/bytes.h"
 #include "base/check.h"
 #include "web/ascii.h"
 
@@ -17,6 +18,12 @@ constexpr std::string_view kRecordStart = "WARC/";
 // enough of the compressed text; and so much of a line of an ARC file is waited for.
 constexpr std::size_t kStartBytes = std::size_t{16} << 10U;
 constexpr std::size_t kFrontBytes = kStartBytes;  // of a member, decoded, to tell what it begins
+// Where lengths are told: what is decoded of a member at first, which nearly always has the heads
+// of its record and of HTTP; members that are larger than this; and those that are not compressed.
+constexpr std::size_t kFrontBytesMade = std::size_t{2} << 10U;
+constexpr std::size_t kFrontBytesMin = std::size_t{4} << 10U;
+constexpr std::size_t kPackedBytesMin = std::size_t{32} << 10U;
+constexpr std::size_t kNextBytes = 3;  // tell a gzip member
 
 bool begins_arc_record(std::string_view bytes) {
   return arc_line_at(bytes).state == ArcStart::State::kWhole;
@@ -50,7 +57,7 @@ MemberMemory::MemberMemory()
                                                      MemberStream::kOutputBytes)) {}
 
 MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset,
-                           MemberMemory* memory)
+                           MemberMemory* memory, bool decodes_fronts)
     : file_(file),
       own_memory_(memory == nullptr ? std::make_unique<MemberMemory>() : nullptr),
       memory_(memory == nullptr ? *own_memory_ : *memory),
@@ -58,7 +65,8 @@ MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset,
       input_offset_(offset),
       buffer_(memory_.buffer_.get()),
       starts_{{.decoded = 0, .offset = offset}},
-      decoder_(memory_.decoder_) {
+      decoder_(memory_.decoder_),
+      decodes_fronts_(decodes_fronts) {
   input_.clear();
 }
 
@@ -123,6 +131,7 @@ base::Result<MemberStream::Event> MemberStream::fill() {
   switch (mode_) {
     case Mode::kBetween: return begin_member();
     case Mode::kPlain: return pass_plain();
+    case Mode::kFront: return decode_from_front();
     case Mode::kDecoding: return decode_some();
     case Mode::kStopped: return Event::kCorrupt;
   }
@@ -149,6 +158,8 @@ base::Result<MemberStream::Event> MemberStream::begin_member() {
   }
   if (coding == MemberCoding::kZstd) RETURN_IF_ERROR(load_dictionary());
   if (coding == MemberCoding::kGzip) {
+    ASSIGN_OR_RETURN(const auto lengths, lengths_to_pass());
+    if (lengths) return decode_front(*lengths);
     ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
     if (has_whole_member_) return Event::kBytes;
   }
@@ -200,6 +211,86 @@ base::Result<bool> MemberStream::decode_whole() {
   end_ += step.made;
   decoded_ += step.made;
   return true;
+}
+
+// Those of the member that begins here, if it is worth while to pass over some of it, and if what
+// stands at its end is what they say.
+base::Result<std::optional<MemberLengths>> MemberStream::lengths_to_pass() {
+  if (!decodes_fronts_) return std::nullopt;
+  const auto told = told_lengths(input());
+  if (!told) return std::nullopt;
+  // What is stored as it was is copied faster than zlib begins.
+  const bool is_packed = told->decoded / 4 * 3 < told->stored;
+  if (told->decoded < (is_packed ? kPackedBytesMin : kFrontBytesMin)) return std::nullopt;
+  ASSIGN_OR_RETURN(const std::uint64_t file_end, file_.size());
+  const std::uint64_t end = file_offset() + told->stored;
+  if (end > file_end) return std::nullopt;
+  // The size of what was decoded, and the start of what follows.
+  std::string around;
+  const std::uint64_t begin = end - sizeof told->decoded;
+  const std::size_t size = sizeof told->decoded + kNextBytes;
+  if (begin + size <= input_offset_ + input_.size()) {
+    around = input_.substr(static_cast<std::size_t>(begin - input_offset_), size);
+  } else {
+    RETURN_IF_ERROR(file_.read_at(begin, size, &around));
+  }
+  std::string_view rest = around;
+  std::uint32_t decoded = 0;
+  const bool fits = base::take_fixed(rest, decoded) && decoded == told->decoded &&
+                    (end == file_end || coding_at(rest) == MemberCoding::kGzip);
+  return fits ? told : std::nullopt;
+}
+
+// The input stays where the member begins, from where all of it may be decoded.
+base::Result<MemberStream::Event> MemberStream::decode_front(const MemberLengths& lengths) {
+  decoder_.begin(MemberCoding::kGzip);
+  front_ = decoder_.decode(input(), buffer_ + end_, kFrontBytesMade);
+  if (front_.state != MemberDecoder::State::kMore || front_.made == 0) {
+    mode_ = Mode::kDecoding;
+    decoder_.begin(MemberCoding::kGzip);
+    return decode_some();
+  }
+  mode_ = Mode::kFront;
+  lengths_ = lengths;
+  end_ += front_.made;
+  decoded_ += front_.made;
+  return Event::kBytes;
+}
+
+// More than the front is wanted: the whole member is decoded over it, which is faster than going on.
+base::Result<MemberStream::Event> MemberStream::decode_from_front() {
+  if (end_ < front_.made) {
+    const std::size_t held = end_ - begin_;
+    std::memmove(buffer_ + front_.made - held, buffer_ + begin_, held);
+    begin_ = front_.made - held;
+    end_ = front_.made;
+  }
+  end_ -= front_.made;
+  decoded_ -= front_.made;
+  mode_ = Mode::kBetween;
+  ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
+  if (has_whole_member_) return Event::kBytes;
+  mode_ = Mode::kDecoding;
+  input_begin_ += front_.taken;
+  end_ += front_.made;
+  decoded_ += front_.made;
+  return decode_some();
+}
+
+std::uint64_t MemberStream::told_bytes() const {
+  if (mode_ != Mode::kFront) return 0;
+  const std::uint64_t here = decoded_ - (end_ - begin_);
+  const std::uint64_t start = starts_.back().decoded;
+  // What is at hand may begin in the member before.
+  return here < start ? 0 : lengths_.decoded - (here - start);
+}
+
+base::Status MemberStream::pass_told_bytes() {
+  CHECK(told_bytes() > 0, "a member that tells no lengths");
+  decoded_ = starts_.back().decoded + lengths_.decoded;
+  begin_ = end_;
+  mode_ = Mode::kBetween;
+  return move_to(file_offset() + lengths_.stored);
 }
 
 base::Result<MemberStream::Event> MemberStream::decode_some() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "archive/member_decoder.h"
+#include "archive/member_lengths.h"
 #include "base/result.h"
 #include "env/file_system.h"
 
@@ -45,7 +46,9 @@ class MemberMemory {
 
 // Reads gzip members, zstd frames and plain text from an offset on, in constant memory: about
 // 2.5 MB, and the window that a zstd frame asks for. Small gzip members are inflated at once by
-// libdeflate, larger ones by zlib as they come. A zstd file may begin with a dictionary, which is
+// libdeflate, larger ones by zlib as they come. Of a gzip member that tells its lengths
+// (archive/member_lengths.h) `decodes_fronts` decodes the front alone until more is wanted, so that
+// the rest can be passed over. A zstd file may begin with a dictionary, which is
 // looked up there wherever reading begins. Frames are called members too. An Error is the
 // machine's; damage is an event. Thread-compatible.
 class MemberStream {
@@ -66,7 +69,8 @@ class MemberStream {
   };
 
   // `file` outlives it, and so does `memory`; without one it makes its own.
-  MemberStream(const env::ReadableFile& file, std::uint64_t offset, MemberMemory* memory = nullptr);
+  MemberStream(const env::ReadableFile& file, std::uint64_t offset, MemberMemory* memory = nullptr,
+               bool decodes_fronts = false);
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
 
@@ -75,6 +79,12 @@ class MemberStream {
 
   std::string_view bytes() const { return {buffer_ + begin_, end_ - begin_}; }
   void consume(std::size_t size);
+
+  // How many bytes there are to the end of the member that bytes() are of, these included, as it
+  // tells; 0: it is decoded, or tells nothing that fits what stands in the file.
+  std::uint64_t told_bytes() const;
+  // Requires told_bytes(). Goes to the end of that member, whatever is in there.
+  base::Status pass_told_bytes();
 
   // After kCorrupt or kTruncated: drops bytes() and goes to the next place where a record seems to
   // begin, or to the end of the file. Says how many bytes of the file were left out.
@@ -89,11 +99,13 @@ class MemberStream {
   bool is_plain() const { return starts_.front().is_plain; }
   // A member has begun, and neither its end nor what is wrong with it was told yet.
   bool is_in_member() const {
-    return mode_ == Mode::kDecoding || mode_ == Mode::kStopped || has_whole_member_;
+    const bool is_open = mode_ == Mode::kFront || mode_ == Mode::kDecoding;
+    return is_open || mode_ == Mode::kStopped || has_whole_member_;
   }
 
  private:
-  enum class Mode : std::uint8_t { kBetween, kPlain, kDecoding, kStopped };
+  // kFront: the front of a member is decoded, and it tells where its end is.
+  enum class Mode : std::uint8_t { kBetween, kPlain, kFront, kDecoding, kStopped };
   struct MemberStart {
     std::uint64_t decoded = 0;  // number of its first decoded byte
     std::uint64_t offset = 0;   // in the file
@@ -105,6 +117,9 @@ class MemberStream {
   void make_room();
   base::Result<Event> begin_member();
   base::Result<bool> decode_whole();
+  base::Result<std::optional<MemberLengths>> lengths_to_pass();
+  base::Result<Event> decode_front(const MemberLengths& lengths);
+  base::Result<Event> decode_from_front();
   base::Result<Event> decode_some();
   base::Result<bool> skip_frames();
   base::Status load_dictionary();
@@ -129,6 +144,9 @@ class MemberStream {
 
   std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
   MemberDecoder& decoder_;
+  const bool decodes_fronts_;
+  MemberLengths lengths_;      // in kFront, of the member
+  MemberDecoder::Step front_;  // in kFront, what was decoded
   Mode mode_ = Mode::kBetween;
   bool knows_dictionary_ = false;  // whether there is one
   bool has_whole_member_ = false;  // decoded at once; its end has not been told yet

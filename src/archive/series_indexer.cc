@@ -19,7 +19,7 @@ SeriesIndexer::SeriesIndexer(TemporalIndex& index, env::FileSystem& files, WarcS
       files_(files),
       series_(std::move(series)),
       folder_(std::move(folder)),
-      indexer_(index.removals()) {}
+      indexer_(index.removals(), FileIndexer::Reading::kFronts) {}
 
 std::string SeriesIndexer::path_of(std::string_view name) const {
   return fmt::format("{}/{}", folder_, name);

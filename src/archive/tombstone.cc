@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "archive/gzip_writer.h"
+#include "archive/member_lengths.h"
 #include "base/bytes.h"
 
 namespace meguri::archive {

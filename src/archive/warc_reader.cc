@@ -45,7 +45,9 @@ std::string_view WarcRecord::target_uri() const {
 
 WarcReader::WarcReader(const env::ReadableFile& file, std::uint64_t offset,
                        WarcReaderOptions options)
-    : stream_(file, offset, options.memory), options_(options), sound_end_(offset) {}
+    : stream_(file, offset, options.memory, options.goes_by_lengths),
+      options_(options),
+      sound_end_(offset) {}
 
 base::Result<bool> WarcReader::next() {
   RETURN_IF_ERROR(finish());
@@ -312,17 +314,31 @@ void WarcReader::unread(std::size_t size) {
 
 base::Status WarcReader::finish() {
   if (!is_open_) return {};
-  for (;;) {
+  ASSIGN_OR_RETURN(const bool is_passed, pass_by_length());
+  while (!is_passed) {
     ASSIGN_OR_RETURN(const std::string_view piece, read_block());
     if (piece.empty()) break;
   }
   is_open_ = false;
-  if (!block_is_over_ && !record_.faults.has(WarcFault::kNoLength)) {
+  if (!is_passed && !block_is_over_ && !record_.faults.has(WarcFault::kNoLength)) {
     RETURN_IF_ERROR(end_record());
   }
   is_sound_ = is_sound_ && record_.faults.is_whole();
   if (is_sound_ && end_) sound_end_ = *end_;
   return {};
+}
+
+// Passes over the rest of the record, if its member says that it ends where the record should.
+base::Result<bool> WarcReader::pass_by_length() {
+  const std::uint64_t told = stream_.told_bytes();
+  const bool is_exact = told > 0 && told - kBlankLines.size() == left_ && told > kBlankLines.size();
+  if (!is_exact || block_is_over_ || record_.is_arc) return false;
+  if (record_.faults.has(WarcFault::kSharedMember)) return false;
+  RETURN_IF_ERROR(stream_.pass_told_bytes());
+  left_ = 0;
+  pending_ = 0;
+  note_end(stream_.file_offset());
+  return true;
 }
 
 // The block is behind us.

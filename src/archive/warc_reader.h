@@ -40,6 +40,9 @@ struct WarcReaderOptions {
   // Whether to look for the next record behind damage. Without, reading ends there: what follows
   // may be the inside of a broken record, and look like records.
   bool skips_damage = true;
+  // Whether what nobody reads of a record is passed over by the lengths that its gzip member tells,
+  // where these fit what stands round it. Faults in there go unseen.
+  bool goes_by_lengths = false;
   // Borrowed, for readers that are made one after the other; none: the reader makes its own.
   MemberMemory* memory = nullptr;
 };
@@ -94,6 +97,7 @@ class WarcReader {
   base::Result<std::size_t> find_head_end();
   void parse_head(std::string_view head);
   void parse_length();
+  base::Result<bool> pass_by_length();
   base::Status end_record();
   base::Result<bool> read_blank_lines();
   base::Result<bool> read_arc_end();

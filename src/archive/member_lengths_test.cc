@@ -1,0 +1,235 @@
+// The lengths that gzip members tell, and readers that go by them.
+#include "archive/member_lengths.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archive/gzip_writer.h"
+#include "archive/warc_reader.h"
+#include "env/random.h"
+
+namespace meguri::archive {
+namespace {
+
+constexpr std::string_view kBlankLines = "\r\n\r\n";
+constexpr std::size_t kStoredAt = 16;  // in the head of a member
+constexpr std::size_t kDecodedAt = 20;
+
+std::string text_of(std::size_t size, bool is_packed, std::uint64_t seed) {
+  env::Random random(seed);
+  std::string bytes;
+  while (bytes.size() < size) {
+    bytes += is_packed ? static_cast<char>(random.below(256)) : "etaoin shrdlu<>\n"[random.below(16)];
+  }
+  return bytes;
+}
+
+std::string record_of(std::uint64_t number, std::string_view block) {
+  return fmt::format(
+      "WARC/1.1\r\nWARC-Type: resource\r\nX-Number: {}\r\nContent-Length: {}\r\n\r\n", number,
+      block.size());
+}
+
+std::string member_of(std::uint64_t number, std::string_view block) {
+  std::string out;
+  GzipWriter().append_member(record_of(number, block), block, kBlankLines, &out);
+  return out;
+}
+
+struct Seen {
+  bool operator==(const Seen&) const = default;
+
+  std::string number;
+  std::string front;  // of the block
+  std::string faults;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t sound_end = 0;
+};
+
+// How much of each block is read is drawn, the same for both ways of reading.
+std::vector<Seen> read(std::string_view bytes, bool goes_by_lengths, MemberMemory* memory) {
+  const ViewFile file(bytes);
+  WarcReader reader(file, 0, {.goes_by_lengths = goes_by_lengths, .memory = memory});
+  env::Random random(bytes.size());
+  std::vector<Seen> seen;
+  while (*reader.next()) {
+    const std::size_t most = std::size_t{1} << random.below(22);
+    const std::string front = random.below(3) == 0 ? std::string() : *read_rest(reader, most);
+    EXPECT_TRUE(reader.finish());
+    const WarcRecord& record = reader.record();
+    seen.push_back({.number = std::string(record.get("X-Number")),
+                    .front = front,
+                    .faults = record.faults.to_string(),
+                    .offset = record.offset,
+                    .length = record.length,
+                    .sound_end = reader.sound_end()});
+  }
+  return seen;
+}
+
+std::string draw_file(env::Random& random, std::size_t records) {
+  std::string bytes;
+  for (std::size_t i = 0; i < records; ++i) {
+    const std::size_t size = random.below(std::size_t{1} << random.below(21));
+    const std::string block = text_of(size, random.below(3) == 0, random.next());
+    if (i + 1 == records && random.below(2) == 0) {
+      bytes += record_of(i, block);  // plain
+      bytes += block;
+      bytes += kBlankLines;
+    } else if (random.below(8) == 0) {
+      const std::string both =  // in one member
+          record_of(i, block) + block + std::string(kBlankLines);
+      GzipWriter().append_member(both, both, {}, &bytes);
+    } else {
+      bytes += member_of(i, block);
+    }
+  }
+  return bytes;
+}
+
+TEST(MemberLengths, AreToldOfWhatWasWritten) {
+  for (const std::size_t size : {0U, 1U, 5'000U, 70'000U, 3'000'000U}) {
+    for (const bool is_packed : {false, true}) {
+      const std::string block = text_of(size, is_packed, size);
+      const std::string member = member_of(1, block);
+      const auto told = told_lengths(member + "and more");
+      ASSERT_TRUE(told);
+      EXPECT_EQ(told->stored, member.size());
+      EXPECT_EQ(told->decoded, record_of(1, block).size() + size + kBlankLines.size());
+    }
+  }
+}
+
+TEST(MemberLengths, AreFoundAmongOtherFieldsAndBeforeNames) {
+  const std::string_view other("ab\x03\0xyz", 7);
+  const std::string_view field("sl\x08\0\x30\0\0\0\x40\0\0\0", 12);
+  const auto head = [](char flags, std::string_view extra) {
+    std::string bytes = std::string("\x1f\x8b\x08") + flags + std::string("\0\0\0\0\0\xff", 6);
+    bytes += static_cast<char>(extra.size());
+    bytes += '\0';
+    return bytes + std::string(extra) + std::string("name\0\x03\0", 7);
+  };
+  const MemberLengths told{.stored = 0x30, .decoded = 0x40};
+  EXPECT_EQ(told_lengths(head('\x04', field)), told);
+  EXPECT_EQ(told_lengths(head('\x0c', field)), told);
+  EXPECT_EQ(told_lengths(head('\x04', std::string(other) + std::string(field))), told);
+  EXPECT_EQ(told_lengths(head('\x04', other)), std::nullopt);
+  EXPECT_EQ(told_lengths(head('\x08', field)), std::nullopt);
+  EXPECT_EQ(plain_head_size(head('\x04', field)), 24U);
+  EXPECT_EQ(plain_head_size(head('\x0c', field)), 0U);
+  EXPECT_EQ(plain_head_size(kGzipMemberHead), kGzipMemberHead.size());
+  const std::string whole = head('\x04', std::string(other) + std::string(field));
+  for (std::size_t size = 0; size < 31; ++size) {
+    EXPECT_EQ(told_lengths(whole.substr(0, size)), std::nullopt) << size;
+  }
+}
+
+TEST(MemberLengths, ReadersThatGoByThemSeeTheSame) {
+  env::Random random(1);
+  MemberMemory memory;
+  for (int i = 0; i < 60; ++i) {
+    const std::string bytes = draw_file(random, 12);
+    const auto seen = read(bytes, true, &memory);
+    EXPECT_GE(seen.size(), 12U);
+    ASSERT_EQ(seen, read(bytes, false, &memory)) << i;
+  }
+}
+
+TEST(MemberLengths, ReadersThatGoByThemSeeTheSameOfACutFile) {
+  env::Random random(2);
+  MemberMemory memory;
+  for (int i = 0; i < 10; ++i) {
+    const std::string bytes = draw_file(random, 5);
+    for (int cut = 0; cut < 40; ++cut) {
+      const std::string_view front = std::string_view(bytes).substr(0, random.below(bytes.size()));
+      ASSERT_EQ(read(front, true, &memory), read(front, false, &memory)) << i;
+    }
+  }
+}
+
+// Whatever they say, records are found where they are: a length counts only where what stands at
+// the end fits it.
+TEST(MemberLengths, ThatAreWrongChangeNothing) {
+  MemberMemory memory;
+  const std::string first = member_of(1, text_of(20'000, false, 1));
+  const std::string rest = member_of(2, text_of(9'000, false, 2)) + member_of(3, "the last");
+  const auto expected = read(first + rest, false, &memory);
+  for (const std::size_t at : {kStoredAt, kDecodedAt}) {
+    for (std::size_t byte = 0; byte < 4; ++byte) {
+      for (const int change : {1, 2, 0x40, 0xff}) {
+        std::string lying = first;
+        lying[at + byte] = static_cast<char>(lying[at + byte] ^ change);
+        EXPECT_EQ(read(lying + rest, true, &memory), expected) << at << ' ' << byte;
+      }
+    }
+  }
+}
+
+TEST(MemberLengths, TellOwnHeadsFromOthers) {
+  const std::string member = member_of(1, text_of(5'000, false, 1));
+  const MemberLengths right = *told_lengths(member);
+  EXPECT_TRUE(has_own_head(member, right));
+  EXPECT_TRUE(has_own_head(kGzipMemberHead, right));
+  EXPECT_FALSE(has_own_head(member, {.stored = right.stored + 1, .decoded = right.decoded}));
+  for (std::size_t bit = 0; bit < 8 * kToldHeadBytes; ++bit) {
+    std::string other = member;
+    other[bit / 8] = static_cast<char>(other[bit / 8] ^ 1 << bit % 8);
+    // Without the flag the extra field is what is deflated, which its decoder will tell.
+    EXPECT_EQ(has_own_head(other, right), bit == 8 * 3 + 2) << bit;
+  }
+}
+
+// A file whose lengths lead over a whole record, to a place that fits: but its own record does not.
+TEST(MemberLengths, ThatLeadOverARecordAreNotBelieved) {
+  MemberMemory memory;
+  std::string first = member_of(1, text_of(20'000, false, 1));
+  const std::string second = member_of(2, text_of(9'000, false, 2));
+  const std::string third = member_of(3, "the last");
+  const std::size_t both = first.size() + second.size();
+  for (std::size_t i = 0; i < 4; ++i) {
+    first[kStoredAt + i] = static_cast<char>(both >> (8 * i) & 0xffU);
+    first[kDecodedAt + i] = second[second.size() - 4 + i];
+  }
+  const auto seen = read(first + second + third, true, &memory);
+  EXPECT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen, read(first + second + third, false, &memory));
+}
+
+TEST(MemberLengths, DamageToWhatIsPassedOverIsNotSeen) {
+  std::string first = member_of(1, text_of(200'000, false, 1));
+  first[first.size() / 2] = static_cast<char>(first[first.size() / 2] ^ 0x55);
+  const std::string bytes = first + member_of(2, "beta");
+  const ViewFile file(bytes);
+  for (const bool goes_by_lengths : {true, false}) {
+    WarcReader reader(file, 0, {.goes_by_lengths = goes_by_lengths});
+    ASSERT_TRUE(*reader.next());
+    ASSERT_TRUE(reader.finish());
+    EXPECT_EQ(reader.record().faults.is_whole(), goes_by_lengths);
+    ASSERT_TRUE(*reader.next());
+    EXPECT_EQ(reader.record().get("X-Number"), "2");
+  }
+}
+
+// It is seen by whoever reads on.
+TEST(MemberLengths, DamageToWhatIsReadIsSeen) {
+  std::string first = member_of(1, text_of(200'000, false, 1));
+  first[first.size() / 2] = static_cast<char>(first[first.size() / 2] ^ 0x55);
+  const std::string bytes = first + member_of(2, "beta");
+  const ViewFile file(bytes);
+  WarcReader reader(file, 0, {.goes_by_lengths = true});
+  ASSERT_TRUE(*reader.next());
+  EXPECT_LE(read_rest(reader, 1'000'000)->size(), 200'000U);
+  ASSERT_TRUE(reader.finish());
+  EXPECT_FALSE(reader.record().faults.is_whole());
+  ASSERT_TRUE(*reader.next());
+  EXPECT_EQ(reader.record().get("X-Number"), "2");
+}
+
+}  // namespace
+}  // namespace meguri::archive
