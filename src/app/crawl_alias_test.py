@@ -16,8 +16,15 @@ SPEED = 10000
 # Of three hosts with a "www." and without it, two have the same pages under both names.
 WORLD = ["--hosts", "12", "--pages", "240", "--size-exponent", "0", "--seed", "4"]
 COPIES = {frozenset((name, "www." + name)) for name in ("bebaba.test", "bibaba.test")}
-# Within days, which last seconds.
-CONFIG = '[revisit]\nfirst_max = "2h"\nmax_interval = "6h"\n[aliases]\ncheck = "1h"\n'
+# Within days, which last seconds. Hosts whose pages changed between two visits get another chance.
+CONFIG = """
+[revisit]
+first_max = "2h"
+max_interval = "6h"
+[aliases]
+check = "1h"
+apart = "12h"
+"""
 RUNS_MAX = 20
 
 

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;
 
-// Pages that were seen so near to each other were seen at one time.
-constexpr base::Duration kClose = base::Duration::hours(1);
+// Pages that were seen so near to each other were seen at one time. Few change as fast; of others
+// it is known when one of them was seen before and after, and was the same.
+constexpr base::Duration kClose = base::Duration::minutes(10);
 // A text of fewer words is not compared.
 constexpr std::uint32_t kWordsMin = 50;
 
