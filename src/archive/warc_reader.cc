@@ -56,6 +56,7 @@ base::Result<bool> WarcReader::next() {
   record_ = {};
   record_.fields = std::move(fields);
   for (;;) {
+    record_.offset = stream_.offset();
     ASSIGN_OR_RETURN(const bool is_found, find_record());
     if (!is_found) return false;
     ASSIGN_OR_RETURN(const bool has_head, read_head());

@@ -65,7 +65,7 @@ class WarcReader {
                       WarcReaderOptions options = {});
 
   // Goes to the next record, whatever was read of the last one. False: there is none, and the
-  // faults of record() tell of what lies behind the last one.
+  // faults and the offset of record() tell of what lies behind the last one.
   base::Result<bool> next();
   const WarcRecord& record() const { return record_; }
 

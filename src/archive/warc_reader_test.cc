@@ -50,6 +50,7 @@ struct Seen {
 struct Outcome {
   std::vector<Seen> records;
   std::string end_faults;
+  std::uint64_t end_offset = 0;  // of what the faults tell of
   std::uint64_t sound_end = 0;
 
   std::string ids() const {
@@ -74,6 +75,7 @@ Outcome read_all(std::string_view bytes, WarcReaderOptions options = {}) {
     outcome.records.push_back(std::move(seen));
   }
   outcome.end_faults = reader.record().faults.to_string();
+  outcome.end_offset = reader.record().offset;
   outcome.sound_end = reader.sound_end();
   return outcome;
 }
@@ -109,6 +111,20 @@ TEST_F(WarcReaderOn, OneMemberForEachRecord) {
   EXPECT_EQ(outcome.records[2].block, "gamma\r\n\r\nWARC/not");
   for (const Seen& seen : outcome.records) EXPECT_EQ(seen.faults, "");
   EXPECT_EQ(outcome.sound_end, bytes.size());
+}
+
+TEST_F(WarcReaderOn, ALastRecordThatIsLostIsNamedByItsPlace) {
+  const std::string front = gzip(a_) + gzip(b_);
+  std::string last = gzip(c_);
+  for (std::size_t bit = 0; bit < 8 * last.size(); ++bit) {
+    last[bit / 8] = static_cast<char>(last[bit / 8] ^ (1 << (bit % 8)));
+    const Outcome outcome = read_all(front + last);
+    if (outcome.records.size() == 2) {
+      EXPECT_NE(outcome.end_faults, "") << "bit " << bit;
+      EXPECT_EQ(outcome.end_offset, front.size()) << "bit " << bit;
+    }
+    last[bit / 8] = static_cast<char>(last[bit / 8] ^ (1 << (bit % 8)));
+  }
 }
 
 TEST_F(WarcReaderOn, OneMemberForAllRecords) {
