@@ -44,8 +44,9 @@ struct Imported {
 // Thread-safe: each thread imports one file after the other. Borrows the index and the file system.
 class Importer {
  public:
-  // `archive` is the folder of the archive. The index is touched by nobody else meanwhile. By fronts
-  // damage goes unseen where a member's lengths lead over it, until somebody reads that content.
+  // `archive` is the folder of the archive. The index is touched by nobody else meanwhile. By
+  // fronts damage goes unseen where a member's lengths lead over it, until somebody reads that
+  // content.
   Importer(TemporalIndex& index, env::FileSystem& files, std::string archive,
            FileIndexer::Reading reading = FileIndexer::Reading::kFronts,
            std::size_t batch_bytes = FileIndexer::kBatchBytes);

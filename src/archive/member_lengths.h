@@ -37,7 +37,7 @@ std::optional<MemberLengths> told_lengths(std::string_view bytes);
 // what is so. `bytes` are its first kToldHeadBytes, or all of it.
 bool has_own_head(std::string_view bytes, const MemberLengths& actual);
 
-// The size of the head at the front of `bytes`; 0: it is not whole, or has more than an extra field.
+// The size of the head at the front of `bytes`; 0: it is not whole, or has more than extra fields.
 std::size_t plain_head_size(std::string_view bytes);
 
 }  // namespace meguri::archive

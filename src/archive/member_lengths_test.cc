@@ -24,7 +24,8 @@ std::string text_of(std::size_t size, bool is_packed, std::uint64_t seed) {
   env::Random random(seed);
   std::string bytes;
   while (bytes.size() < size) {
-    bytes += is_packed ? static_cast<char>(random.below(256)) : "etaoin shrdlu<>\n"[random.below(16)];
+    const std::size_t next = random.below(is_packed ? 256 : 16);
+    bytes += is_packed ? static_cast<char>(next) : "etaoin shrdlu<>\n"[next];
   }
   return bytes;
 }

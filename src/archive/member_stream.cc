@@ -257,7 +257,8 @@ base::Result<MemberStream::Event> MemberStream::decode_front(const MemberLengths
   return Event::kBytes;
 }
 
-// More than the front is wanted: the whole member is decoded over it, which is faster than going on.
+// More than the front is wanted: all of the member is decoded over it, which is faster than going
+// on.
 base::Result<MemberStream::Event> MemberStream::decode_from_front() {
   if (end_ < front_.made) {
     const std::size_t held = end_ - begin_;
