@@ -56,7 +56,7 @@ base::Status FileIndexer::index(const env::ReadableFile& bytes, std::uint64_t en
     return {};
   };
   const FrontOfFile front(bytes, end);
-  WarcReader reader(front, file.indexed_to, {.goes_by_lengths = reading_ == Reading::kFronts});
+  WarcReader reader(front, file.indexed_to, {.goes_by_heads = reading_ == Reading::kFronts});
   std::optional<std::uint64_t> member;  // of the last record
   std::uint32_t index = 0;              // of it in there
   bool has_record = false;

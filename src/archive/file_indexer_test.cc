@@ -138,6 +138,33 @@ TEST_F(FileIndexerTest, GoesOnWhereItWas) {
   }
 }
 
+// Requests between the visits, and bodies that are passed over.
+TEST_F(FileIndexerTest, FrontsTellAsMuchAsAllOfTheFile) {
+  auto files = some_files();
+  GzipWriter gzip;
+  for (int i = 0; i < 30; ++i) {
+    const std::string body(std::size_t{1} << (i % 18), 'b');
+    gzip.append_member(testing::response_of(fmt::format("http://x/{}", i), i, body), {}, {},
+                       &files["crawled"]);
+    gzip.append_member("WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n", {}, {},
+                       &files["crawled"], GzipWriter::Content::kRequest);
+  }
+  for (const auto& [kind, bytes] : files) {
+    SCOPED_TRACE(kind);
+    begin_anew();
+    ASSERT_TRUE(index(bytes));
+    const IndexFile expected = file_;
+    const auto all = testing::all_of(*index_);
+    begin_anew();
+    const ViewFile view(bytes);
+    FileIndexer fronts(removals_, FileIndexer::Reading::kFronts);
+    ASSERT_TRUE(fronts.index(view, bytes.size(), file_,
+                             [&](IndexBatch& batch) { return index_->write(batch); }));
+    EXPECT_EQ(file_, expected);
+    EXPECT_EQ(testing::all_of(*index_), all);
+  }
+}
+
 TEST_F(FileIndexerTest, CountsAnewFromTheBeginning) {
   const std::string bytes = some_files()["damaged gzip"];
   ASSERT_TRUE(index(bytes));

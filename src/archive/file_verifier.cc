@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "archive/importer.h"
-#include "archive/member_lengths.h"
+#include "archive/member_head.h"
 #include "archive/warc_reader.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -79,12 +79,13 @@ base::Status FileVerifier::check_member(const env::ReadableFile& bytes, const Wa
   std::string head;
   RETURN_IF_ERROR(bytes.read_at(record.offset, kToldHeadBytes, &head));
   if (!head.starts_with(kGzipMagic)) return {};
-  MemberLengths lengths{.stored = static_cast<std::uint32_t>(record.length)};
+  MemberFacts facts{.stored = static_cast<std::uint32_t>(record.length),
+                    .is_request = record.type() == "request"};
   std::string tail;
   const std::uint64_t end = record.offset + record.length;
-  RETURN_IF_ERROR(bytes.read_at(end - sizeof lengths.decoded, sizeof lengths.decoded, &tail));
+  RETURN_IF_ERROR(bytes.read_at(end - sizeof facts.decoded, sizeof facts.decoded, &tail));
   std::string_view rest = tail;
-  if (base::take_fixed(rest, lengths.decoded) && has_own_head(head, lengths)) return {};
+  if (base::take_fixed(rest, facts.decoded) && has_own_head(head, facts)) return {};
   return tell_({.offset = record.offset, .what = "the head of its gzip member is wrong"});
 }
 

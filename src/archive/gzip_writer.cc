@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <new>
 
-#include "archive/member_lengths.h"
+#include "archive/member_head.h"
 #include "base/bytes.h"
 #include "base/check.h"
 
@@ -118,13 +118,13 @@ void GzipWriter::end_member(std::uint32_t sum, std::uint64_t bytes) {
 }
 
 void GzipWriter::append_member(std::string_view front, std::string_view body, std::string_view end,
-                               std::string* out) {
+                               std::string* out, Content content) {
   std::string start(front.substr(0, kStartBytes));
   for (const std::string_view part : {body, end}) {
     start += part.substr(0, kStartBytes - start.size());
   }
   member_.clear();
-  begin_told_member(&member_);
+  begin_told_member(content == Content::kRequest, &member_);
   begin_member(start);
   if (looks_packed(body)) {
     deflate(front, Then::kBytes);

@@ -30,13 +30,16 @@ class GzipWriter {
   GzipWriter& operator=(const GzipWriter&) = delete;
   ~GzipWriter();
 
+  // What the head of a member tells of what is in it, besides its lengths.
+  enum class Content : std::uint8_t { kAny, kRequest };
+
   // Appends one member that holds `front`, `body` and `end`, one behind the other, and tells its
-  // lengths (archive/member_lengths.h). A body that looks packed is stored as it is, which costs a
+  // lengths (archive/member_head.h). A body that looks packed is stored as it is, which costs a
   // copy. Equal input makes equal members on processors of one kind.
   void append_member(std::string_view front, std::string_view body, std::string_view end,
-                     std::string* out);
-  // The same of a body that is on disk, in little memory; as its head is written first, it tells no
-  // lengths. After an error what was written of the member is of no use.
+                     std::string* out, Content content = Content::kAny);
+  // The same of a body that is on disk, in little memory; as its head is written first, it tells
+  // nothing. After an error what was written of the member is of no use.
   base::Status append_member(std::string_view front, const env::SpooledBytes& body,
                              std::string_view end, env::SpoolWriter* out);
 

@@ -173,8 +173,7 @@ void put_value(std::string& value, std::string_view surt, const IndexEntry& entr
   const bool https = is_https(entry.url);
   const bool www = has_www(entry.url);
   const bool is_implied = url_of_surt(surt, https, www) == entry.url;
-  const auto sha1 = entry.digest.starts_with("sha1:") ? Digest::parse(entry.digest) : std::nullopt;
-  const bool is_plain_sha1 = sha1 && sha1->to_string() == entry.digest;
+  const bool is_plain_sha1 = Digest::is_as_written(entry.digest);
 
   auto flags = static_cast<unsigned>(entry.kind);
   if (entry.counts) flags |= kCounts;
@@ -198,7 +197,8 @@ void put_value(std::string& value, std::string_view surt, const IndexEntry& entr
   put_mime(value, entry.mime);
   base::put_varint(value, entry.place.length);
   if (is_plain_sha1) {
-    value.append(reinterpret_cast<const char*>(sha1->bytes.data()), sha1->bytes.size());
+    const Digest sha1 = *Digest::parse(entry.digest);
+    value.append(reinterpret_cast<const char*>(sha1.bytes.data()), sha1.bytes.size());
   } else if (!entry.digest.empty()) {
     base::put_short_text(value, entry.digest);
   }

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "archive/member_lengths.h"
+#include "archive/member_head.h"
 #include "base/bytes.h"
 #include "base/check.h"
 

@@ -25,6 +25,12 @@ constexpr std::size_t kFrontBytesMin = std::size_t{4} << 10U;
 constexpr std::size_t kPackedBytesMin = std::size_t{32} << 10U;
 constexpr std::size_t kNextBytes = 3;  // tell a gzip member
 
+// What is stored as it was is copied faster than zlib begins.
+bool is_worth_passing(const MemberFacts& facts) {
+  const bool is_packed = facts.decoded / 4 * 3 < facts.stored;
+  return facts.decoded >= (is_packed ? kPackedBytesMin : kFrontBytesMin);
+}
+
 bool begins_arc_record(std::string_view bytes) {
   return arc_line_at(bytes).state == ArcStart::State::kWhole;
 }
@@ -57,7 +63,7 @@ MemberMemory::MemberMemory()
                                                      MemberStream::kOutputBytes)) {}
 
 MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset,
-                           MemberMemory* memory, bool decodes_fronts)
+                           MemberMemory* memory, bool goes_by_heads)
     : file_(file),
       own_memory_(memory == nullptr ? std::make_unique<MemberMemory>() : nullptr),
       memory_(memory == nullptr ? *own_memory_ : *memory),
@@ -66,7 +72,7 @@ MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset,
       buffer_(memory_.buffer_.get()),
       starts_{{.decoded = 0, .offset = offset}},
       decoder_(memory_.decoder_),
-      decodes_fronts_(decodes_fronts) {
+      goes_by_heads_(goes_by_heads) {
   input_.clear();
 }
 
@@ -140,6 +146,7 @@ base::Result<MemberStream::Event> MemberStream::fill() {
 
 base::Result<MemberStream::Event> MemberStream::begin_member() {
   if (input().size() < kStartBytes && !input_has_end_) RETURN_IF_ERROR(read_input());
+  ASSIGN_OR_RETURN(const auto facts, pass_requests());
   ASSIGN_OR_RETURN(const bool are_whole, skip_frames());
   if (!are_whole) {
     mode_ = Mode::kStopped;
@@ -158,14 +165,23 @@ base::Result<MemberStream::Event> MemberStream::begin_member() {
   }
   if (coding == MemberCoding::kZstd) RETURN_IF_ERROR(load_dictionary());
   if (coding == MemberCoding::kGzip) {
-    ASSIGN_OR_RETURN(const auto lengths, lengths_to_pass());
-    if (lengths) return decode_front(*lengths);
+    if (facts && is_worth_passing(*facts)) return decode_front(*facts);
     ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
     if (has_whole_member_) return Event::kBytes;
   }
   mode_ = Mode::kDecoding;
   decoder_.begin(coding);
   return decode_some();
+}
+
+// Passes over the gzip members that say that they are requests. Returns what the next one tells.
+base::Result<std::optional<MemberFacts>> MemberStream::pass_requests() {
+  for (;;) {
+    ASSIGN_OR_RETURN(const auto facts, facts_to_go_by());
+    if (!facts || !facts->is_request) return facts;
+    RETURN_IF_ERROR(move_to(file_offset() + facts->stored));
+    if (input().size() < kStartBytes && !input_has_end_) RETURN_IF_ERROR(read_input());
+  }
 }
 
 // Passes over zstd frames without content: the dictionary, and what others may put there. False:
@@ -213,36 +229,30 @@ base::Result<bool> MemberStream::decode_whole() {
   return true;
 }
 
-// Those of the member that begins here, if it is worth while to pass over some of it, and if what
-// stands at its end is what they say.
-base::Result<std::optional<MemberLengths>> MemberStream::lengths_to_pass() {
-  if (!decodes_fronts_) return std::nullopt;
-  const auto told = told_lengths(input());
+// What the member that begins here tells, if what stands at its end is what it says.
+base::Result<std::optional<MemberFacts>> MemberStream::facts_to_go_by() {
+  if (!goes_by_heads_) return std::nullopt;
+  const auto told = told_facts(input());
   if (!told) return std::nullopt;
-  // What is stored as it was is copied faster than zlib begins.
-  const bool is_packed = told->decoded / 4 * 3 < told->stored;
-  if (told->decoded < (is_packed ? kPackedBytesMin : kFrontBytesMin)) return std::nullopt;
-  ASSIGN_OR_RETURN(const std::uint64_t file_end, file_.size());
-  const std::uint64_t end = file_offset() + told->stored;
-  if (end > file_end) return std::nullopt;
-  // The size of what was decoded, and the start of what follows.
+  // The size of what was decoded, and the start of what follows, if anything does.
+  constexpr std::size_t kAroundBytes = sizeof told->decoded + kNextBytes;
+  const std::uint64_t begin = file_offset() + told->stored - sizeof told->decoded;
+  const std::uint64_t input_end = input_offset_ + input_.size();
   std::string around;
-  const std::uint64_t begin = end - sizeof told->decoded;
-  const std::size_t size = sizeof told->decoded + kNextBytes;
-  if (begin + size <= input_offset_ + input_.size()) {
-    around = input_.substr(static_cast<std::size_t>(begin - input_offset_), size);
+  if (begin + kAroundBytes <= input_end || (begin <= input_end && input_has_end_)) {
+    around = input_.substr(static_cast<std::size_t>(begin - input_offset_), kAroundBytes);
   } else {
-    RETURN_IF_ERROR(file_.read_at(begin, size, &around));
+    RETURN_IF_ERROR(file_.read_at(begin, kAroundBytes, &around));
   }
   std::string_view rest = around;
   std::uint32_t decoded = 0;
   const bool fits = base::take_fixed(rest, decoded) && decoded == told->decoded &&
-                    (end == file_end || coding_at(rest) == MemberCoding::kGzip);
+                    (rest.empty() || coding_at(rest) == MemberCoding::kGzip);
   return fits ? told : std::nullopt;
 }
 
 // The input stays where the member begins, from where all of it may be decoded.
-base::Result<MemberStream::Event> MemberStream::decode_front(const MemberLengths& lengths) {
+base::Result<MemberStream::Event> MemberStream::decode_front(const MemberFacts& facts) {
   decoder_.begin(MemberCoding::kGzip);
   front_ = decoder_.decode(input(), buffer_ + end_, kFrontBytesMade);
   if (front_.state != MemberDecoder::State::kMore || front_.made == 0) {
@@ -251,7 +261,7 @@ base::Result<MemberStream::Event> MemberStream::decode_front(const MemberLengths
     return decode_some();
   }
   mode_ = Mode::kFront;
-  lengths_ = lengths;
+  facts_ = facts;
   end_ += front_.made;
   decoded_ += front_.made;
   return Event::kBytes;
@@ -283,15 +293,15 @@ std::uint64_t MemberStream::told_bytes() const {
   const std::uint64_t here = decoded_ - (end_ - begin_);
   const std::uint64_t start = starts_.back().decoded;
   // What is at hand may begin in the member before.
-  return here < start ? 0 : lengths_.decoded - (here - start);
+  return here < start ? 0 : facts_.decoded - (here - start);
 }
 
 base::Status MemberStream::pass_told_bytes() {
   CHECK(told_bytes() > 0, "a member that tells no lengths");
-  decoded_ = starts_.back().decoded + lengths_.decoded;
+  decoded_ = starts_.back().decoded + facts_.decoded;
   begin_ = end_;
   mode_ = Mode::kBetween;
-  return move_to(file_offset() + lengths_.stored);
+  return move_to(file_offset() + facts_.stored);
 }
 
 base::Result<MemberStream::Event> MemberStream::decode_some() {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "archive/member_decoder.h"
-#include "archive/member_lengths.h"
+#include "archive/member_head.h"
 #include "base/result.h"
 #include "env/file_system.h"
 
@@ -46,10 +46,11 @@ class MemberMemory {
 
 // Reads gzip members, zstd frames and plain text from an offset on, in constant memory: about
 // 2.5 MB, and the window that a zstd frame asks for. Small gzip members are inflated at once by
-// libdeflate, larger ones by zlib as they come. Of a gzip member that tells its lengths
-// (archive/member_lengths.h) `decodes_fronts` decodes the front alone until more is wanted, so that
-// the rest can be passed over. A zstd file may begin with a dictionary, which is
-// looked up there wherever reading begins. Frames are called members too. An Error is the
+// libdeflate, larger ones by zlib as they come. With `goes_by_heads`,
+// of a gzip member that tells its lengths (archive/member_head.h) the front alone is decoded until
+// more is wanted, so that the rest can be passed over, and one that says that it is a request is
+// left out. A zstd file may begin with a dictionary, which is looked up there wherever reading
+// begins. Frames are called members too. An Error is the
 // machine's; damage is an event. Thread-compatible.
 class MemberStream {
  public:
@@ -70,7 +71,7 @@ class MemberStream {
 
   // `file` outlives it, and so does `memory`; without one it makes its own.
   MemberStream(const env::ReadableFile& file, std::uint64_t offset, MemberMemory* memory = nullptr,
-               bool decodes_fronts = false);
+               bool goes_by_heads = false);
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
 
@@ -117,10 +118,11 @@ class MemberStream {
   void make_room();
   base::Result<Event> begin_member();
   base::Result<bool> decode_whole();
-  base::Result<std::optional<MemberLengths>> lengths_to_pass();
-  base::Result<Event> decode_front(const MemberLengths& lengths);
+  base::Result<std::optional<MemberFacts>> facts_to_go_by();
+  base::Result<Event> decode_front(const MemberFacts& facts);
   base::Result<Event> decode_from_front();
   base::Result<Event> decode_some();
+  base::Result<std::optional<MemberFacts>> pass_requests();
   base::Result<bool> skip_frames();
   base::Status load_dictionary();
   base::Result<Event> pass_plain();
@@ -144,8 +146,8 @@ class MemberStream {
 
   std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
   MemberDecoder& decoder_;
-  const bool decodes_fronts_;
-  MemberLengths lengths_;      // in kFront, of the member
+  const bool goes_by_heads_;
+  MemberFacts facts_;          // in kFront, of the member
   MemberDecoder::Step front_;  // in kFront, what was decoded
   Mode mode_ = Mode::kBetween;
   bool knows_dictionary_ = false;  // whether there is one

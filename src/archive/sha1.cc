@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/check.h"
@@ -71,6 +72,12 @@ std::optional<Digest> Digest::parse(std::string_view text) {
   if (text.size() == kBase32Size) return from_digits(text, 5, base32_value);
   if (text.size() == kHexSize) return from_digits(text, 4, web::hex_value);
   return std::nullopt;
+}
+
+bool Digest::is_as_written(std::string_view text) {
+  const auto is_digit_of_it = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7'); };
+  return text.size() == kLabel.size() + kBase32Size && text.starts_with(kLabel) &&
+         std::ranges::all_of(text.substr(kLabel.size()), is_digit_of_it);
 }
 
 struct Sha1::Context {

@@ -20,6 +20,8 @@ struct Digest {
   std::string to_string() const;
   // Also without the label, with another case, or as 40 hexadecimal digits, as others write it.
   static std::optional<Digest> parse(std::string_view text);
+  // Whether a digest is written as to_string() writes it.
+  static bool is_as_written(std::string_view text);
 
   friend auto operator<=>(const Digest&, const Digest&) = default;
 };

@@ -1,6 +1,7 @@
 #include "archive/temporal_index.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -25,12 +26,13 @@ std::string head_value(std::uint32_t next_number) {
 }  // namespace
 
 void IndexBatch::add(const IndexEntry& entry) {
-  const EncodedEntry encoded = encode(entry);
-  add(encoded.key, encoded.value);
+  EncodedEntry encoded = encode(entry);
+  bytes_ += encoded.key.size() + encoded.value.size();
+  batch_.put(std::move(encoded.key), std::move(encoded.value));
 }
 
 void IndexBatch::add(std::string_view key, std::string_view value) {
-  batch_.put(key, value);
+  batch_.put(std::string(key), std::string(value));
   bytes_ += key.size() + value.size();
 }
 
@@ -131,7 +133,7 @@ base::Status TemporalIndex::write(const IndexBatch& batch) {
     RETURN_IF_ERROR(store_->write(batch.batch_));
   } else {
     env::StoreBatch with_head = batch.batch_;
-    with_head.put(kHeadKey, head_value(next));
+    with_head.put(std::string(kHeadKey), head_value(next));
     RETURN_IF_ERROR(store_->write(with_head));
     next_number_ = next;
   }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "archive/member_lengths.h"
+#include "archive/member_head.h"
 #include "base/bytes.h"
 
 namespace meguri::archive {

@@ -45,7 +45,7 @@ std::string_view WarcRecord::target_uri() const {
 
 WarcReader::WarcReader(const env::ReadableFile& file, std::uint64_t offset,
                        WarcReaderOptions options)
-    : stream_(file, offset, options.memory, options.goes_by_lengths),
+    : stream_(file, offset, options.memory, options.goes_by_heads),
       options_(options),
       sound_end_(offset) {}
 

@@ -40,9 +40,10 @@ struct WarcReaderOptions {
   // Whether to look for the next record behind damage. Without, reading ends there: what follows
   // may be the inside of a broken record, and look like records.
   bool skips_damage = true;
-  // Whether what nobody reads of a record is passed over by the lengths that its gzip member tells,
-  // where these fit what stands round it. Faults in there go unseen.
-  bool goes_by_lengths = false;
+  // Whether to go by what gzip members tell of themselves, where it fits what stands round them:
+  // what nobody reads of a record is passed over by their lengths, and faults in there go unseen;
+  // requests are not seen at all.
+  bool goes_by_heads = false;
   // Borrowed, for readers that are made one after the other; none: the reader makes its own.
   MemberMemory* memory = nullptr;
 };

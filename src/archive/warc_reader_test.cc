@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "archive/gzip_writer.h"
-#include "archive/member_lengths.h"
+#include "archive/member_head.h"
 #include "archive/sha1.h"
 #include "archive/warc_record.h"
 #include "env/faulty_file_system.h"

@@ -156,7 +156,9 @@ void RecordMaker::end(std::string_view content_type, std::string_view block, std
   sha1_.update(body);
   end_header(content_type, block, body.size());
   if (options_.compression == WarcCompression::kGzip) {
-    gzip_.append_member(front_, body, kRecordEnd, out);
+    const bool is_request = content_type == kRequestType;
+    gzip_.append_member(front_, body, kRecordEnd, out,
+                        is_request ? GzipWriter::Content::kRequest : GzipWriter::Content::kAny);
   } else {
     out->append(front_).append(body).append(kRecordEnd);
   }

@@ -64,7 +64,10 @@ TEST(Digest, IsReadInTheFormsOthersUse) {
        {"sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5", "SHA1:vgmt4nsha2awvor6evyxqugcnsonbwe5",
         "VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5", "sha1:a9993e364706816aba3e25717850c26c9cd0d89d"}) {
     EXPECT_EQ(Digest::parse(text), abc) << text;
+    EXPECT_EQ(Digest::is_as_written(text), text == abc.to_string()) << text;
   }
+  EXPECT_FALSE(Digest::is_as_written("sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE"));
+  EXPECT_FALSE(Digest::is_as_written("sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE1"));
   EXPECT_FALSE(Digest::parse("sha1:"));
   EXPECT_FALSE(Digest::parse("sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE1"));
   EXPECT_FALSE(Digest::parse("md5:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5"));

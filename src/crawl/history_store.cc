@@ -53,7 +53,7 @@ base::Result<bool> HistoryStore::has_file(const std::string& path, std::uint64_t
 
 base::Status HistoryStore::put(std::string_view key, std::string_view value) {
   CHECK(name_.empty(), "a history is complete");
-  batch_.put(key, value);
+  batch_.put(std::string(key), std::string(value));
   batch_bytes_ += key.size() + value.size();
   return batch_bytes_ < kBatchBytes ? base::Status() : write();
 }

@@ -17,8 +17,8 @@ namespace meguri::env {
 // Changes applied together: after a crash all of a batch is there or nothing of it.
 class StoreBatch {
  public:
-  void put(std::string_view key, std::string_view value) {
-    changes_.push_back({std::string(key), std::string(value)});
+  void put(std::string key, std::string value) {
+    changes_.push_back({std::move(key), std::move(value)});
   }
   void remove(std::string_view key) { changes_.push_back({std::string(key), std::nullopt}); }
   void clear() { changes_.clear(); }

@@ -133,8 +133,9 @@ FieldList::Piece FieldList::part_of(const Piece& piece, std::string_view part) c
 
 const FieldList::Field* FieldList::find(std::string_view name) const {
   if (name.empty()) return nullptr;
-  const auto found = std::ranges::find_if(
-      fields_, [&](const Field& field) { return equals_ignoring_case(view(field.name), name); });
+  const auto found = std::ranges::find_if(fields_, [&](const Field& field) {
+    return field.name.size == name.size() && equals_ignoring_case(view(field.name), name);
+  });
   return found == fields_.end() ? nullptr : &*found;
 }
 
@@ -235,11 +236,10 @@ HeadQuirks FieldList::add_line(std::string_view line) {
   const Piece cleaned = is_plain(content) ? received : keep(cleaned_field_text(content, &quirks));
   const std::string_view text = view(cleaned);
   const std::size_t colon = text.find(':');
-  Field field{.name = {}, .value = part_of(cleaned, trimmed(text)), .raw = raw};
-  if (starts_blank) {
-    quirks.add(HeadQuirk::kSpaceBeforeFirst);
-  } else if (colon == std::string_view::npos) {
-    quirks.add(HeadQuirk::kNoColon);
+  Field field{.name = {}, .value = {}, .raw = raw};
+  if (starts_blank || colon == std::string_view::npos) {
+    quirks.add(starts_blank ? HeadQuirk::kSpaceBeforeFirst : HeadQuirk::kNoColon);
+    field.value = part_of(cleaned, trimmed(text));
   } else {
     // Names are taken as sent: one that holds a NUL must not become another name.
     const std::string_view before = view(received).substr(0, colon);

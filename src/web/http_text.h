@@ -36,8 +36,14 @@ constexpr bool is_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_token_char);
 }
 
+// Without blanks at both ends.
+constexpr std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_http_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_http_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 // Without the characters of `set` at both ends.
-constexpr std::string_view trimmed(std::string_view text, std::string_view set = " \t") {
+constexpr std::string_view trimmed(std::string_view text, std::string_view set) {
   const std::size_t first = text.find_first_not_of(set);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(set) - first + 1);

@@ -1,5 +1,5 @@
-// The lengths that gzip members tell, and readers that go by them.
-#include "archive/member_lengths.h"
+// What the heads of gzip members tell, and readers that go by them.
+#include "archive/member_head.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,9 @@ namespace meguri::archive {
 namespace {
 
 constexpr std::string_view kBlankLines = "\r\n\r\n";
-constexpr std::size_t kStoredAt = 16;  // in the head of a member
-constexpr std::size_t kDecodedAt = 20;
+constexpr std::size_t kRequestAt = 16;  // in the head of a member
+constexpr std::size_t kStoredAt = 21;
+constexpr std::size_t kDecodedAt = 25;
 
 std::string text_of(std::size_t size, bool is_packed, std::uint64_t seed) {
   env::Random random(seed);
@@ -36,10 +37,15 @@ std::string record_of(std::uint64_t number, std::string_view block) {
       block.size());
 }
 
-std::string member_of(std::uint64_t number, std::string_view block) {
+std::string member_of(std::uint64_t number, std::string_view block,
+                      GzipWriter::Content content = GzipWriter::Content::kAny) {
   std::string out;
-  GzipWriter().append_member(record_of(number, block), block, kBlankLines, &out);
+  GzipWriter().append_member(record_of(number, block), block, kBlankLines, &out, content);
   return out;
+}
+
+std::string request_of(std::uint64_t number, std::string_view block) {
+  return member_of(number, block, GzipWriter::Content::kRequest);
 }
 
 struct Seen {
@@ -54,9 +60,9 @@ struct Seen {
 };
 
 // How much of each block is read is drawn, the same for both ways of reading.
-std::vector<Seen> read(std::string_view bytes, bool goes_by_lengths, MemberMemory* memory) {
+std::vector<Seen> read(std::string_view bytes, bool goes_by_heads, MemberMemory* memory) {
   const ViewFile file(bytes);
-  WarcReader reader(file, 0, {.goes_by_lengths = goes_by_lengths, .memory = memory});
+  WarcReader reader(file, 0, {.goes_by_heads = goes_by_heads, .memory = memory});
   env::Random random(bytes.size());
   std::vector<Seen> seen;
   while (*reader.next()) {
@@ -94,20 +100,23 @@ std::string draw_file(env::Random& random, std::size_t records) {
   return bytes;
 }
 
-TEST(MemberLengths, AreToldOfWhatWasWritten) {
+TEST(MemberHead, AreToldOfWhatWasWritten) {
   for (const std::size_t size : {0U, 1U, 5'000U, 70'000U, 3'000'000U}) {
     for (const bool is_packed : {false, true}) {
       const std::string block = text_of(size, is_packed, size);
-      const std::string member = member_of(1, block);
-      const auto told = told_lengths(member + "and more");
-      ASSERT_TRUE(told);
-      EXPECT_EQ(told->stored, member.size());
-      EXPECT_EQ(told->decoded, record_of(1, block).size() + size + kBlankLines.size());
+      for (const bool is_request : {false, true}) {
+        const std::string member = is_request ? request_of(1, block) : member_of(1, block);
+        const auto told = told_facts(member + "and more");
+        ASSERT_TRUE(told);
+        EXPECT_EQ(told->stored, member.size());
+        EXPECT_EQ(told->decoded, record_of(1, block).size() + size + kBlankLines.size());
+        EXPECT_EQ(told->is_request, is_request);
+      }
     }
   }
 }
 
-TEST(MemberLengths, AreFoundAmongOtherFieldsAndBeforeNames) {
+TEST(MemberHead, AreFoundAmongOtherFieldsAndBeforeNames) {
   const std::string_view other("ab\x03\0xyz", 7);
   const std::string_view field("sl\x08\0\x30\0\0\0\x40\0\0\0", 12);
   const auto head = [](char flags, std::string_view extra) {
@@ -116,22 +125,22 @@ TEST(MemberLengths, AreFoundAmongOtherFieldsAndBeforeNames) {
     bytes += '\0';
     return bytes + std::string(extra) + std::string("name\0\x03\0", 7);
   };
-  const MemberLengths told{.stored = 0x30, .decoded = 0x40};
-  EXPECT_EQ(told_lengths(head('\x04', field)), told);
-  EXPECT_EQ(told_lengths(head('\x0c', field)), told);
-  EXPECT_EQ(told_lengths(head('\x04', std::string(other) + std::string(field))), told);
-  EXPECT_EQ(told_lengths(head('\x04', other)), std::nullopt);
-  EXPECT_EQ(told_lengths(head('\x08', field)), std::nullopt);
+  const MemberFacts told{.stored = 0x30, .decoded = 0x40};
+  EXPECT_EQ(told_facts(head('\x04', field)), told);
+  EXPECT_EQ(told_facts(head('\x0c', field)), told);
+  EXPECT_EQ(told_facts(head('\x04', std::string(other) + std::string(field))), told);
+  EXPECT_EQ(told_facts(head('\x04', other)), std::nullopt);
+  EXPECT_EQ(told_facts(head('\x08', field)), std::nullopt);
   EXPECT_EQ(plain_head_size(head('\x04', field)), 24U);
   EXPECT_EQ(plain_head_size(head('\x0c', field)), 0U);
   EXPECT_EQ(plain_head_size(kGzipMemberHead), kGzipMemberHead.size());
   const std::string whole = head('\x04', std::string(other) + std::string(field));
   for (std::size_t size = 0; size < 31; ++size) {
-    EXPECT_EQ(told_lengths(whole.substr(0, size)), std::nullopt) << size;
+    EXPECT_EQ(told_facts(whole.substr(0, size)), std::nullopt) << size;
   }
 }
 
-TEST(MemberLengths, ReadersThatGoByThemSeeTheSame) {
+TEST(MemberHead, ReadersThatGoByThemSeeTheSame) {
   env::Random random(1);
   MemberMemory memory;
   for (int i = 0; i < 60; ++i) {
@@ -142,7 +151,7 @@ TEST(MemberLengths, ReadersThatGoByThemSeeTheSame) {
   }
 }
 
-TEST(MemberLengths, ReadersThatGoByThemSeeTheSameOfACutFile) {
+TEST(MemberHead, ReadersThatGoByThemSeeTheSameOfACutFile) {
   env::Random random(2);
   MemberMemory memory;
   for (int i = 0; i < 10; ++i) {
@@ -156,7 +165,7 @@ TEST(MemberLengths, ReadersThatGoByThemSeeTheSameOfACutFile) {
 
 // Whatever they say, records are found where they are: a length counts only where what stands at
 // the end fits it.
-TEST(MemberLengths, ThatAreWrongChangeNothing) {
+TEST(MemberHead, ThatAreWrongChangeNothing) {
   MemberMemory memory;
   const std::string first = member_of(1, text_of(20'000, false, 1));
   const std::string rest = member_of(2, text_of(9'000, false, 2)) + member_of(3, "the last");
@@ -172,12 +181,14 @@ TEST(MemberLengths, ThatAreWrongChangeNothing) {
   }
 }
 
-TEST(MemberLengths, TellOwnHeadsFromOthers) {
+TEST(MemberHead, TellOwnHeadsFromOthers) {
   const std::string member = member_of(1, text_of(5'000, false, 1));
-  const MemberLengths right = *told_lengths(member);
+  const MemberFacts right = *told_facts(member);
   EXPECT_TRUE(has_own_head(member, right));
   EXPECT_TRUE(has_own_head(kGzipMemberHead, right));
   EXPECT_FALSE(has_own_head(member, {.stored = right.stored + 1, .decoded = right.decoded}));
+  EXPECT_FALSE(has_own_head(
+      member, {.stored = right.stored, .decoded = right.decoded, .is_request = true}));
   for (std::size_t bit = 0; bit < 8 * kToldHeadBytes; ++bit) {
     std::string other = member;
     other[bit / 8] = static_cast<char>(other[bit / 8] ^ 1 << bit % 8);
@@ -186,8 +197,52 @@ TEST(MemberLengths, TellOwnHeadsFromOthers) {
   }
 }
 
+TEST(MemberHead, RequestsArePassedOverByWhoGoesByIt) {
+  const std::string first = request_of(1, "first") + request_of(2, text_of(90'000, false, 2));
+  const std::string second = member_of(3, "second");
+  const std::string last = request_of(4, text_of(70'000, true, 4)) + request_of(5, {});
+  const std::string bytes = first + second + last;
+  MemberMemory memory;
+  EXPECT_EQ(read(bytes, false, &memory).size(), 5U);
+  const auto seen = read(bytes, true, &memory);
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].number, "3");
+  EXPECT_EQ(seen[0].offset, first.size());
+  EXPECT_EQ(seen[0].length, second.size());
+  EXPECT_EQ(read(first + last, true, &memory).size(), 0U);
+}
+
+// Wherever a file is cut, as many records are there, and the same of what is no request.
+TEST(MemberHead, RequestsThatAreCutAreSeen) {
+  const std::string request = request_of(2, text_of(300, false, 2));
+  const std::string front = member_of(1, "first");
+  MemberMemory memory;
+  for (std::size_t size = 1; size < request.size(); ++size) {
+    const std::string bytes = front + request.substr(0, size);
+    ASSERT_EQ(read(bytes, true, &memory), read(bytes, false, &memory)) << size;
+  }
+}
+
+TEST(MemberHead, ARequestWithWrongLengthsIsSeen) {
+  const std::string request = request_of(2, text_of(300, false, 2));
+  const std::string rest = member_of(3, "last");
+  MemberMemory memory;
+  for (const std::size_t at : {kStoredAt, kDecodedAt}) {
+    for (std::size_t byte = 0; byte < 4; ++byte) {
+      std::string lying = request;
+      lying[at + byte] = static_cast<char>(lying[at + byte] ^ 2);
+      EXPECT_EQ(read(lying + rest, true, &memory), read(lying + rest, false, &memory)) << byte;
+    }
+  }
+  for (const char value : {'\x02', '\xff'}) {  // which nobody writes
+    std::string other = request;
+    other[kRequestAt] = value;
+    EXPECT_EQ(read(other + rest, true, &memory).size(), 2U);
+  }
+}
+
 // A file whose lengths lead over a whole record, to a place that fits: but its own record does not.
-TEST(MemberLengths, ThatLeadOverARecordAreNotBelieved) {
+TEST(MemberHead, ThatLeadOverARecordAreNotBelieved) {
   MemberMemory memory;
   std::string first = member_of(1, text_of(20'000, false, 1));
   const std::string second = member_of(2, text_of(9'000, false, 2));
@@ -202,28 +257,28 @@ TEST(MemberLengths, ThatLeadOverARecordAreNotBelieved) {
   EXPECT_EQ(seen, read(first + second + third, false, &memory));
 }
 
-TEST(MemberLengths, DamageToWhatIsPassedOverIsNotSeen) {
+TEST(MemberHead, DamageToWhatIsPassedOverIsNotSeen) {
   std::string first = member_of(1, text_of(200'000, false, 1));
   first[first.size() / 2] = static_cast<char>(first[first.size() / 2] ^ 0x55);
   const std::string bytes = first + member_of(2, "beta");
   const ViewFile file(bytes);
-  for (const bool goes_by_lengths : {true, false}) {
-    WarcReader reader(file, 0, {.goes_by_lengths = goes_by_lengths});
+  for (const bool goes_by_heads : {true, false}) {
+    WarcReader reader(file, 0, {.goes_by_heads = goes_by_heads});
     ASSERT_TRUE(*reader.next());
     ASSERT_TRUE(reader.finish());
-    EXPECT_EQ(reader.record().faults.is_whole(), goes_by_lengths);
+    EXPECT_EQ(reader.record().faults.is_whole(), goes_by_heads);
     ASSERT_TRUE(*reader.next());
     EXPECT_EQ(reader.record().get("X-Number"), "2");
   }
 }
 
 // It is seen by whoever reads on.
-TEST(MemberLengths, DamageToWhatIsReadIsSeen) {
+TEST(MemberHead, DamageToWhatIsReadIsSeen) {
   std::string first = member_of(1, text_of(200'000, false, 1));
   first[first.size() / 2] = static_cast<char>(first[first.size() / 2] ^ 0x55);
   const std::string bytes = first + member_of(2, "beta");
   const ViewFile file(bytes);
-  WarcReader reader(file, 0, {.goes_by_lengths = true});
+  WarcReader reader(file, 0, {.goes_by_heads = true});
   ASSERT_TRUE(*reader.next());
   EXPECT_LE(read_rest(reader, 1'000'000)->size(), 200'000U);
   ASSERT_TRUE(reader.finish());
