@@ -90,7 +90,7 @@ std::string cleaned_field_text(std::string_view text, HeadQuirks* quirks) {
 }
 
 std::string_view FieldList::view(const Piece& piece) const {
-  return std::string_view(piece.is_text ? text_ : raw_).substr(piece.at, piece.size);
+  return {(piece.is_text ? text_ : raw_).data() + piece.at, piece.size};
 }
 
 HttpField FieldList::field_at(const Field& field) const {
