@@ -146,8 +146,8 @@ TEST_F(FileIndexerTest, FrontsTellAsMuchAsAllOfTheFile) {
     const std::string body(std::size_t{1} << (i % 18), 'b');
     gzip.append_member(testing::response_of(fmt::format("http://x/{}", i), i, body), {}, {},
                        &files["crawled"]);
-    gzip.append_member("WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n", {}, {},
-                       &files["crawled"], GzipWriter::Content::kRequest);
+    gzip.append_member("WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n", {},
+                       {}, &files["crawled"], GzipWriter::Content::kRequest);
   }
   for (const auto& [kind, bytes] : files) {
     SCOPED_TRACE(kind);

@@ -20,6 +20,7 @@ constexpr std::string_view kZstdStart("\x28\xb5\x2f\xfd", 4);
 constexpr std::string_view kDictionaryStart("\x5d\x2a\x4d\x18", 4);
 constexpr std::string_view kSkippableEnd("\x2a\x4d\x18", 3);  // after a byte of 0x50 to 0x5f
 constexpr int kGzipOnly = 15 + 16;  // for zlib: the largest window, a gzip header
+constexpr int kNoHeader = -15;
 constexpr int kWindowLogMax = 27;
 constexpr std::size_t kFrontBytes = 6;  // too few to be a whole frame
 
@@ -187,7 +188,7 @@ void MemberDecoder::begin(MemberCoding coding) {
     ZSTD_DCtx_reset(machines_->zstd, ZSTD_reset_session_only);
     machines_->has_begun = false;
   } else {
-    CHECK(inflateReset(&machines_->zlib) == Z_OK);
+    CHECK(inflateReset2(&machines_->zlib, kGzipOnly) == Z_OK);
   }
 }
 
@@ -209,6 +210,13 @@ MemberDecoder::Step MemberDecoder::decode_whole(std::string_view bytes, char* ou
   if (result != LIBDEFLATE_SUCCESS || step.made == 0) return {};
   step.state = State::kEnd;
   return step;
+}
+
+bool MemberDecoder::decode_front(std::string_view bytes, char* out, std::size_t size) {
+  const std::size_t head = plain_head_size(bytes);
+  if (head == 0) return false;
+  CHECK(inflateReset2(&machines_->zlib, kNoHeader) == Z_OK);
+  return machines_->inflate_some(bytes.substr(head), out, size).made == size;
 }
 
 std::string MemberDecoder::front_of(std::string_view bytes, std::size_t size) {

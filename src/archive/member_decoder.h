@@ -58,6 +58,10 @@ class MemberDecoder {
   // in there, larger than `room`, empty or damaged: decode() will tell which.
   Step decode_whole(std::string_view bytes, char* out, std::size_t room);
 
+  // The first `size` bytes of the gzip member at the front of `bytes`, without its sum, which makes
+  // it faster than decode(). False: they cannot be had so. decode() begins anew afterwards.
+  bool decode_front(std::string_view bytes, char* out, std::size_t size);
+
   // What the member at the front of `bytes` begins with, up to `size` bytes, as far as can be told.
   std::string front_of(std::string_view bytes, std::size_t size);
 

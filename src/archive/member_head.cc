@@ -19,8 +19,7 @@ constexpr std::size_t kLengthsBytes = 8;
 constexpr std::size_t kRequestBytes = 1;
 // The size of all extra fields, then of each its name, its size and its bytes, which are 0 here.
 constexpr std::string_view kToldHead(
-    "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x11\0rq\x01\0\0sl\x08\0\0\0\0\0\0\0\0\0",
-    kToldHeadBytes);
+    "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x11\0rq\x01\0\0sl\x08\0\0\0\0\0\0\0\0\0", kToldHeadBytes);
 constexpr std::size_t kRequestAt = 16;
 constexpr std::size_t kLengthsFieldAt = 17;
 

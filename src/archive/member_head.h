@@ -1,4 +1,5 @@
-// The head of a gzip member, and what it may tell of it. Drafts of WARC had a field `sl` for lengths
+// The head of a gzip member, and what it may tell of it. Drafts of WARC had a field `sl` for
+// lengths
 // ("skip lengths"), which wget and BUbiNG write, and so do we: whoever wants no more than the front
 // of a record need not inflate the rest to find the next one. A field `rq` is ours alone: whoever
 // looks for visits need not inflate requests at all.
@@ -31,8 +32,8 @@ void begin_told_member(bool is_request, std::string* out);
 // `*member` is one that began so. Where a length has no room in 32 bits, both stay 0.
 void tell_lengths(std::uint64_t decoded, std::string* member);
 
-// What the member at the front of `bytes` tells; nullopt: no lengths, or none that can be. It is its
-// writer's word.
+// What the member at the front of `bytes` tells; nullopt: no lengths, or none that can be. It is
+// its writer's word.
 std::optional<MemberFacts> told_facts(std::string_view bytes);
 
 // Whether the member at the front of `bytes` has a head of our own writing, which tells nothing or

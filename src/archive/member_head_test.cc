@@ -187,8 +187,8 @@ TEST(MemberHead, TellOwnHeadsFromOthers) {
   EXPECT_TRUE(has_own_head(member, right));
   EXPECT_TRUE(has_own_head(kGzipMemberHead, right));
   EXPECT_FALSE(has_own_head(member, {.stored = right.stored + 1, .decoded = right.decoded}));
-  EXPECT_FALSE(has_own_head(
-      member, {.stored = right.stored, .decoded = right.decoded, .is_request = true}));
+  EXPECT_FALSE(
+      has_own_head(member, {.stored = right.stored, .decoded = right.decoded, .is_request = true}));
   for (std::size_t bit = 0; bit < 8 * kToldHeadBytes; ++bit) {
     std::string other = member;
     other[bit / 8] = static_cast<char>(other[bit / 8] ^ 1 << bit % 8);

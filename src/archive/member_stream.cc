@@ -165,7 +165,7 @@ base::Result<MemberStream::Event> MemberStream::begin_member() {
   }
   if (coding == MemberCoding::kZstd) RETURN_IF_ERROR(load_dictionary());
   if (coding == MemberCoding::kGzip) {
-    if (facts && is_worth_passing(*facts)) return decode_front(*facts);
+    if (facts && is_worth_passing(*facts) && decode_front(*facts)) return Event::kBytes;
     ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
     if (has_whole_member_) return Event::kBytes;
   }
@@ -251,41 +251,41 @@ base::Result<std::optional<MemberFacts>> MemberStream::facts_to_go_by() {
   return fits ? told : std::nullopt;
 }
 
-// The input stays where the member begins, from where all of it may be decoded.
-base::Result<MemberStream::Event> MemberStream::decode_front(const MemberFacts& facts) {
-  decoder_.begin(MemberCoding::kGzip);
-  front_ = decoder_.decode(input(), buffer_ + end_, kFrontBytesMade);
-  if (front_.state != MemberDecoder::State::kMore || front_.made == 0) {
-    mode_ = Mode::kDecoding;
-    decoder_.begin(MemberCoding::kGzip);
-    return decode_some();
-  }
+// False: it cannot be done. The input stays where the member begins, from where all of it may be
+// decoded.
+bool MemberStream::decode_front(const MemberFacts& facts) {
+  if (!decoder_.decode_front(input(), buffer_ + end_, kFrontBytesMade)) return false;
   mode_ = Mode::kFront;
   facts_ = facts;
-  end_ += front_.made;
-  decoded_ += front_.made;
-  return Event::kBytes;
+  end_ += kFrontBytesMade;
+  decoded_ += kFrontBytesMade;
+  return true;
 }
 
 // More than the front is wanted: all of the member is decoded over it, which is faster than going
 // on.
 base::Result<MemberStream::Event> MemberStream::decode_from_front() {
-  if (end_ < front_.made) {
+  if (end_ < kFrontBytesMade) {
     const std::size_t held = end_ - begin_;
-    std::memmove(buffer_ + front_.made - held, buffer_ + begin_, held);
-    begin_ = front_.made - held;
-    end_ = front_.made;
+    std::memmove(buffer_ + kFrontBytesMade - held, buffer_ + begin_, held);
+    begin_ = kFrontBytesMade - held;
+    end_ = kFrontBytesMade;
   }
-  end_ -= front_.made;
-  decoded_ -= front_.made;
+  const std::size_t front_end = end_;
+  end_ -= kFrontBytesMade;
+  decoded_ -= kFrontBytesMade;
   mode_ = Mode::kBetween;
   ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
   if (has_whole_member_) return Event::kBytes;
   mode_ = Mode::kDecoding;
-  input_begin_ += front_.taken;
-  end_ += front_.made;
-  decoded_ += front_.made;
-  return decode_some();
+  decoder_.begin(MemberCoding::kGzip);
+  for (;;) {
+    ASSIGN_OR_RETURN(const Event event, decode_some());
+    if (end_ > front_end) return event;
+    if (mode_ == Mode::kDecoding) continue;
+    begin_ = std::min(begin_, end_);  // the member has no more than that front, or less
+    return event;
+  }
 }
 
 std::uint64_t MemberStream::told_bytes() const {

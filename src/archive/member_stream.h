@@ -119,7 +119,7 @@ class MemberStream {
   base::Result<Event> begin_member();
   base::Result<bool> decode_whole();
   base::Result<std::optional<MemberFacts>> facts_to_go_by();
-  base::Result<Event> decode_front(const MemberFacts& facts);
+  bool decode_front(const MemberFacts& facts);
   base::Result<Event> decode_from_front();
   base::Result<Event> decode_some();
   base::Result<std::optional<MemberFacts>> pass_requests();
@@ -147,8 +147,7 @@ class MemberStream {
   std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
   MemberDecoder& decoder_;
   const bool goes_by_heads_;
-  MemberFacts facts_;          // in kFront, of the member
-  MemberDecoder::Step front_;  // in kFront, what was decoded
+  MemberFacts facts_;  // in kFront, of the member
   Mode mode_ = Mode::kBetween;
   bool knows_dictionary_ = false;  // whether there is one
   bool has_whole_member_ = false;  // decoded at once; its end has not been told yet

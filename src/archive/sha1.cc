@@ -75,7 +75,9 @@ std::optional<Digest> Digest::parse(std::string_view text) {
 }
 
 bool Digest::is_as_written(std::string_view text) {
-  const auto is_digit_of_it = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7'); };
+  const auto is_digit_of_it = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7');
+  };
   return text.size() == kLabel.size() + kBase32Size && text.starts_with(kLabel) &&
          std::ranges::all_of(text.substr(kLabel.size()), is_digit_of_it);
 }

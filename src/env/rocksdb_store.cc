@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "env/ordered_store.h"
@@ -167,10 +168,16 @@ class RocksDbStore final : public OrderedStore {
 
   base::Status write(const StoreBatch& batch) override {
     RETURN_IF_ERROR(check_writable());
+    // In the order of their keys, of which each then finds its place beside that of the last.
+    std::vector<const StoreBatch::Change*> sorted;
+    sorted.reserve(batch.changes().size());
+    for (const StoreBatch::Change& change : batch.changes()) sorted.push_back(&change);
+    std::ranges::stable_sort(sorted, {},
+                             [](const auto* change) -> const std::string& { return change->key; });
     rocksdb::WriteBatch changes;
-    for (const StoreBatch::Change& change : batch.changes()) {
+    for (const StoreBatch::Change* change : sorted) {
       const rocksdb::Status status =
-          change.value ? changes.Put(change.key, *change.value) : changes.Delete(change.key);
+          change->value ? changes.Put(change->key, *change->value) : changes.Delete(change->key);
       if (!status.ok()) return error_of(status, "write to", path_);
     }
     const rocksdb::Status status = db_->Write(write_options_, &changes);
