@@ -129,6 +129,7 @@ void strip_last_coldfusion_id(std::string* query) {
 }  // namespace
 
 std::string unescape_repeatedly(std::string_view text) {
+  if (!text.contains('%')) return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (char c : text) {
@@ -147,10 +148,12 @@ std::string unescape_repeatedly(std::string_view text) {
 }
 
 std::string escape_once(std::string_view bytes) {
+  const auto stays = [](char c) { return c > 0x20 && c < 0x7F && c != '#' && c != '%'; };
+  if (std::ranges::all_of(bytes, stays)) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   for (const char c : bytes) {
-    if (c > 0x20 && c < 0x7F && c != '#' && c != '%') {
+    if (stays(c)) {
       out += c;
     } else {
       append_escape(c, &out);
