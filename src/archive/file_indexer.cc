@@ -87,7 +87,7 @@ base::Status FileIndexer::index(const env::ReadableFile& bytes, std::uint64_t en
     batch.add(*entry);
     ++file.entries;
   }
-  if (!has_record && !is_begun && end > 0) {
+  if (!has_record && !reader.has_passed_requests() && !is_begun && end > 0) {
     return base::fail(base::ErrorCode::kInvalid, "there is no WARC record in it");
   }
   return hand_on(end);

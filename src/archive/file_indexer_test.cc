@@ -165,6 +165,18 @@ TEST_F(FileIndexerTest, FrontsTellAsMuchAsAllOfTheFile) {
   }
 }
 
+TEST_F(FileIndexerTest, AFileOfRequestsIsOneOfNoVisits) {
+  std::string bytes;
+  GzipWriter().append_member("WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n", {},
+                             "\r\n\r\n", &bytes, GzipWriter::Content::kRequest);
+  const ViewFile view(bytes);
+  FileIndexer fronts(removals_, FileIndexer::Reading::kFronts);
+  ASSERT_TRUE(fronts.index(view, bytes.size(), file_,
+                           [&](IndexBatch& batch) { return index_->write(batch); }));
+  EXPECT_EQ(file_.entries, 0U);
+  EXPECT_EQ(file_.indexed_to, bytes.size());
+}
+
 TEST_F(FileIndexerTest, CountsAnewFromTheBeginning) {
   const std::string bytes = some_files()["damaged gzip"];
   ASSERT_TRUE(index(bytes));

@@ -73,9 +73,9 @@ base::Status FileVerifier::check_bytes(const env::ReadableFile& bytes, const Ind
 
 // What is in the head of a gzip member is not covered by its checksum.
 base::Status FileVerifier::check_member(const env::ReadableFile& bytes, const WarcRecord& record) {
-  if (!record.faults.is_whole() || record.length > std::numeric_limits<std::uint32_t>::max()) {
-    return {};
-  }
+  const bool has_own_member = record.length >= kGzipMemberHead.size() + kGzipTailBytes &&
+                              record.length <= std::numeric_limits<std::uint32_t>::max();
+  if (!record.faults.is_whole() || !has_own_member) return {};
   std::string head;
   RETURN_IF_ERROR(bytes.read_at(record.offset, kToldHeadBytes, &head));
   if (!head.starts_with(kGzipMagic)) return {};

@@ -17,6 +17,7 @@ constexpr std::string_view kLengthsName = "sl";
 constexpr std::string_view kRequestName = "rq";
 constexpr std::size_t kLengthsBytes = 8;
 constexpr std::size_t kRequestBytes = 1;
+constexpr char kRequest = 'R';  // else 0; more than one bit tells them apart
 // The size of all extra fields, then of each its name, its size and its bytes, which are 0 here.
 constexpr std::string_view kToldHead(
     "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x11\0rq\x01\0\0sl\x08\0\0\0\0\0\0\0\0\0", kToldHeadBytes);
@@ -30,7 +31,7 @@ unsigned char flags_of(std::string_view bytes) {
 // That of a member of ours.
 std::string head_of(const MemberFacts& facts) {
   std::string head(kToldHead.substr(0, kRequestAt));
-  head += facts.is_request ? '\x01' : '\x00';
+  head += facts.is_request ? kRequest : '\0';
   head += kToldHead.substr(kLengthsFieldAt, kNameBytes + sizeof(std::uint16_t));
   base::put_fixed(head, facts.stored);
   base::put_fixed(head, facts.decoded);
@@ -74,7 +75,7 @@ std::optional<MemberFacts> told_facts(std::string_view bytes) {
     if (!base::take_fixed(*extra, size) || extra->size() < size) return std::nullopt;
     std::string_view field = extra->substr(0, size);
     extra->remove_prefix(size);
-    if (name == kRequestName && size == kRequestBytes) told.is_request = field.front() == 1;
+    if (name == kRequestName && size == kRequestBytes) told.is_request = field.front() == kRequest;
     if (name != kLengthsName || size != kLengthsBytes) continue;
     base::take_fixed(field, told.stored);
     base::take_fixed(field, told.decoded);

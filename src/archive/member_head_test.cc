@@ -212,6 +212,46 @@ TEST(MemberHead, RequestsArePassedOverByWhoGoesByIt) {
   EXPECT_EQ(read(first + last, true, &memory).size(), 0U);
 }
 
+// As others write them: a record is no longer for the requests behind it.
+TEST(MemberHead, RequestsBelongToNoRecordBeforeThem) {
+  std::string first;
+  GzipWriter().append_member(record_of(1, "first"), "first", {}, &first);  // without blank lines
+  const std::string request = request_of(2, "second");
+  const std::string last = member_of(3, "last");
+  MemberMemory memory;
+  for (const std::string& bytes : {first + request, first + request + request + last}) {
+    const auto seen = read(bytes, true, &memory);
+    ASSERT_GE(seen.size(), 1U);
+    EXPECT_EQ(seen[0], read(bytes, false, &memory)[0]);
+    EXPECT_EQ(seen[0].length, first.size());
+    EXPECT_NE(seen[0].faults, "");
+  }
+}
+
+// A front of which there is no more, whatever the head says.
+TEST(MemberHead, AMemberThatEndsWithItsFrontIsShort) {
+  constexpr std::size_t kFront = 2048;
+  std::string head = record_of(1, std::string(9'000, 'x'));
+  std::string lying;
+  const std::string text = text_of(kFront - head.size(), false, 1);
+  GzipWriter().append_member(head, text, {}, &lying);
+  const std::string decoded("\x00\x24\0\0", 4);  // 9,216 bytes
+  lying.replace(kDecodedAt, 4, decoded);
+  lying.replace(lying.size() - 4, 4, decoded);
+  const std::string bytes = lying + member_of(2, "last");
+  MemberMemory memory;
+  for (const bool goes_by_heads : {true, false}) {
+    const ViewFile file(bytes);
+    WarcReader reader(file, 0, {.goes_by_heads = goes_by_heads, .memory = &memory});
+    ASSERT_TRUE(*reader.next());
+    EXPECT_LE(read_rest(reader, 1'000'000)->size(), text.size());
+    ASSERT_TRUE(reader.finish());
+    EXPECT_FALSE(reader.record().faults.is_whole()) << goes_by_heads;
+    ASSERT_TRUE(*reader.next());
+    EXPECT_EQ(reader.record().get("X-Number"), "2");
+  }
+}
+
 // Wherever a file is cut, as many records are there, and the same of what is no request.
 TEST(MemberHead, RequestsThatAreCutAreSeen) {
   const std::string request = request_of(2, text_of(300, false, 2));
@@ -234,7 +274,7 @@ TEST(MemberHead, ARequestWithWrongLengthsIsSeen) {
       EXPECT_EQ(read(lying + rest, true, &memory), read(lying + rest, false, &memory)) << byte;
     }
   }
-  for (const char value : {'\x02', '\xff'}) {  // which nobody writes
+  for (const char value : {'\x01', 'S', '\xff'}) {  // which nobody writes
     std::string other = request;
     other[kRequestAt] = value;
     EXPECT_EQ(read(other + rest, true, &memory).size(), 2U);

@@ -72,7 +72,8 @@ MemberStream::MemberStream(const env::ReadableFile& file, std::uint64_t offset,
       buffer_(memory_.buffer_.get()),
       starts_{{.decoded = 0, .offset = offset}},
       decoder_(memory_.decoder_),
-      goes_by_heads_(goes_by_heads) {
+      goes_by_heads_(goes_by_heads),
+      member_end_(offset) {
   input_.clear();
 }
 
@@ -133,7 +134,7 @@ void MemberStream::make_room() {
 
 base::Result<MemberStream::Event> MemberStream::fill() {
   make_room();
-  if (std::exchange(has_whole_member_, false)) return Event::kMemberEnd;
+  if (std::exchange(has_whole_member_, false)) return end_member();
   switch (mode_) {
     case Mode::kBetween: return begin_member();
     case Mode::kPlain: return pass_plain();
@@ -142,6 +143,11 @@ base::Result<MemberStream::Event> MemberStream::fill() {
     case Mode::kStopped: return Event::kCorrupt;
   }
   return Event::kCorrupt;
+}
+
+MemberStream::Event MemberStream::end_member() {
+  member_end_ = file_offset();
+  return Event::kMemberEnd;
 }
 
 base::Result<MemberStream::Event> MemberStream::begin_member() {
@@ -179,6 +185,7 @@ base::Result<std::optional<MemberFacts>> MemberStream::pass_requests() {
   for (;;) {
     ASSIGN_OR_RETURN(const auto facts, facts_to_go_by());
     if (!facts || !facts->is_request) return facts;
+    has_passed_requests_ = true;
     RETURN_IF_ERROR(move_to(file_offset() + facts->stored));
     if (input().size() < kStartBytes && !input_has_end_) RETURN_IF_ERROR(read_input());
   }
@@ -274,6 +281,18 @@ base::Result<MemberStream::Event> MemberStream::decode_from_front() {
   const std::size_t front_end = end_;
   end_ -= kFrontBytesMade;
   decoded_ -= kFrontBytesMade;
+  auto event = decode_again(front_end);
+  if (end_ > front_end) return event;
+  // There is no more than that front, though the member told of more.
+  begin_ = std::min(begin_, end_);
+  if (event && *event == Event::kBytes) {
+    event = std::exchange(has_whole_member_, false) ? end_member() : Event::kCorrupt;
+  }
+  return event;
+}
+
+// The member from its beginning, at least up to `front_end` in the buffer, if it has so much.
+base::Result<MemberStream::Event> MemberStream::decode_again(std::size_t front_end) {
   mode_ = Mode::kBetween;
   ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
   if (has_whole_member_) return Event::kBytes;
@@ -281,10 +300,7 @@ base::Result<MemberStream::Event> MemberStream::decode_from_front() {
   decoder_.begin(MemberCoding::kGzip);
   for (;;) {
     ASSIGN_OR_RETURN(const Event event, decode_some());
-    if (end_ > front_end) return event;
-    if (mode_ == Mode::kDecoding) continue;
-    begin_ = std::min(begin_, end_);  // the member has no more than that front, or less
-    return event;
+    if (end_ > front_end || mode_ != Mode::kDecoding) return event;
   }
 }
 
@@ -301,7 +317,8 @@ base::Status MemberStream::pass_told_bytes() {
   decoded_ = starts_.back().decoded + facts_.decoded;
   begin_ = end_;
   mode_ = Mode::kBetween;
-  return move_to(file_offset() + facts_.stored);
+  member_end_ = file_offset() + facts_.stored;
+  return move_to(member_end_);
 }
 
 base::Result<MemberStream::Event> MemberStream::decode_some() {
@@ -314,7 +331,7 @@ base::Result<MemberStream::Event> MemberStream::decode_some() {
     if (step.state == MemberDecoder::State::kEnd) {
       mode_ = Mode::kBetween;
       has_whole_member_ = step.made > 0;  // the bytes first, then the end
-      return step.made > 0 ? Event::kBytes : Event::kMemberEnd;
+      return step.made > 0 ? Event::kBytes : end_member();
     }
     const bool is_broken = step.state == MemberDecoder::State::kBroken;
     if (is_broken) mode_ = Mode::kStopped;

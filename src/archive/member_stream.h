@@ -98,6 +98,10 @@ class MemberStream {
   // Behind the last member or plain byte that was decoded: where the next one begins.
   std::uint64_t file_offset() const { return input_offset_ + input_begin_; }
   bool is_plain() const { return starts_.front().is_plain; }
+  // Where the last member ended of which that was told, or was passed over in part.
+  std::uint64_t member_end() const { return member_end_; }
+  // Whether there were requests, which were passed over.
+  bool has_passed_requests() const { return has_passed_requests_; }
   // A member has begun, and neither its end nor what is wrong with it was told yet.
   bool is_in_member() const {
     const bool is_open = mode_ == Mode::kFront || mode_ == Mode::kDecoding;
@@ -121,6 +125,8 @@ class MemberStream {
   base::Result<std::optional<MemberFacts>> facts_to_go_by();
   bool decode_front(const MemberFacts& facts);
   base::Result<Event> decode_from_front();
+  base::Result<Event> decode_again(std::size_t front_end);
+  Event end_member();
   base::Result<Event> decode_some();
   base::Result<std::optional<MemberFacts>> pass_requests();
   base::Result<bool> skip_frames();
@@ -149,6 +155,8 @@ class MemberStream {
   const bool goes_by_heads_;
   MemberFacts facts_;  // in kFront, of the member
   Mode mode_ = Mode::kBetween;
+  std::uint64_t member_end_;
+  bool has_passed_requests_ = false;
   bool knows_dictionary_ = false;  // whether there is one
   bool has_whole_member_ = false;  // decoded at once; its end has not been told yet
 };

@@ -390,7 +390,7 @@ base::Status WarcReader::settle_member() {
   for (;;) {
     const std::string_view bytes = stream_.bytes();
     if (!bytes.empty() && stream_.is_member_start()) {
-      note_end(stream_.offset());
+      note_end(stream_.member_end());
       return {};
     }
     const std::size_t line_ends = count_line_ends(bytes);
@@ -398,7 +398,7 @@ base::Status WarcReader::settle_member() {
     stream_.consume(line_ends);
     if (!stream_.bytes().empty()) return {};  // the member goes on with another record
     if (!stream_.is_in_member()) {
-      note_end(stream_.file_offset());
+      note_end(stream_.member_end());
       return {};
     }
     ASSIGN_OR_RETURN(const Event event, stream_.fill());

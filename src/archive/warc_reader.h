@@ -80,6 +80,8 @@ class WarcReader {
   // Behind the last record before which, it included, all are whole and end where a record should:
   // where a file that broke off may be cut. The start, if there is none.
   std::uint64_t sound_end() const { return sound_end_; }
+  // Whether there were requests, which were passed over.
+  bool has_passed_requests() const { return stream_.has_passed_requests(); }
 
  private:
   // What came when more of a record was wanted.

@@ -21,9 +21,10 @@ struct Count {
   std::uint64_t sound_end = 0;
 };
 
-Count read(std::string_view bytes, bool skips_damage, bool reads_blocks) {
+Count read(std::string_view bytes, bool skips_damage, bool reads_blocks,
+           bool goes_by_heads = false) {
   const ViewFile file(bytes);
-  WarcReader reader(file, 0, {.skips_damage = skips_damage});
+  WarcReader reader(file, 0, {.skips_damage = skips_damage, .goes_by_heads = goes_by_heads});
   Count count;
   std::uint64_t last_offset = 0;
   while (*reader.next()) {
@@ -72,6 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CHECK(examined_bytes(bytes) == whole.block_bytes);
   const Count strict = read(bytes, false, true);
   CHECK(strict.sound_end == whole.sound_end && strict.records <= whole.records);
+  for (const bool reads_blocks : {false, true}) read(bytes, true, reads_blocks, true);
   const auto sound = static_cast<std::size_t>(whole.sound_end);
   CHECK(read(bytes.substr(0, sound), false, true).sound_end == sound);
   return 0;

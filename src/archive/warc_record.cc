@@ -151,14 +151,12 @@ void RecordMaker::end_header(std::string_view content_type, std::string_view blo
 // Ends the header, and appends the whole record to `out`. The block is `block` and `body`; one that
 // is empty is of no type.
 void RecordMaker::end(std::string_view content_type, std::string_view block, std::string_view body,
-                      std::string* out) {
+                      std::string* out, GzipWriter::Content content) {
   sha1_.update(block);
   sha1_.update(body);
   end_header(content_type, block, body.size());
   if (options_.compression == WarcCompression::kGzip) {
-    const bool is_request = content_type == kRequestType;
-    gzip_.append_member(front_, body, kRecordEnd, out,
-                        is_request ? GzipWriter::Content::kRequest : GzipWriter::Content::kAny);
+    gzip_.append_member(front_, body, kRecordEnd, out, content);
   } else {
     out->append(front_).append(body).append(kRecordEnd);
   }
@@ -273,7 +271,7 @@ void RecordMaker::add_request(const Exchange& exchange, const VisitIds& ids, std
   begin("request", ids.request, exchange.visit.date);
   add_uri("WARC-Target-URI", exchange.visit.target_uri);
   add("WARC-Concurrent-To", ids.first.to_string());
-  end(kRequestType, exchange.request_head, {}, out);
+  end(kRequestType, exchange.request_head, {}, out, GzipWriter::Content::kRequest);
 }
 
 MadeRecords RecordMaker::failure(const FailedFetch& failed, const RecordId& id) {

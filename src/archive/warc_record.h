@@ -145,7 +145,7 @@ class RecordMaker {
   void describe_visit(const VisitFacts& visit, IndexEntry& entry) const;
   void end_header(std::string_view content_type, std::string_view block, std::uint64_t body_bytes);
   void end(std::string_view content_type, std::string_view block, std::string_view body,
-           std::string* out);
+           std::string* out, GzipWriter::Content content = GzipWriter::Content::kAny);
   base::Status add_to_digest(const env::SpooledBytes& body);
   base::Status end_on_disk(std::string_view content_type, std::string_view block,
                            const env::SpooledBytes& body);
