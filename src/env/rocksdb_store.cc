@@ -168,14 +168,18 @@ class RocksDbStore final : public OrderedStore {
 
   base::Status write(const StoreBatch& batch) override {
     RETURN_IF_ERROR(check_writable());
-    // In the order of their keys, of which each then finds its place beside that of the last.
-    std::vector<const StoreBatch::Change*> sorted;
+    // In the order of their keys, of which each then finds its place beside that of the last; those
+    // of one key as they came.
+    using Change = StoreBatch::Change;
+    std::vector<const Change*> sorted;
     sorted.reserve(batch.changes().size());
-    for (const StoreBatch::Change& change : batch.changes()) sorted.push_back(&change);
-    std::ranges::stable_sort(sorted, {},
-                             [](const auto* change) -> const std::string& { return change->key; });
+    for (const Change& change : batch.changes()) sorted.push_back(&change);
+    std::ranges::sort(sorted, [](const Change* a, const Change* b) {
+      const int order = a->key.compare(b->key);
+      return order != 0 ? order < 0 : a < b;
+    });
     rocksdb::WriteBatch changes;
-    for (const StoreBatch::Change* change : sorted) {
+    for (const Change* change : sorted) {
       const rocksdb::Status status =
           change->value ? changes.Put(change->key, *change->value) : changes.Delete(change->key);
       if (!status.ok()) return error_of(status, "write to", path_);
