@@ -199,8 +199,8 @@ TEST_F(FileIndexerTest, TakesAnyUrl) {
       "http://example.com/" + std::string(65'536 - 19, 'b'),
       "http://example.com/" + std::string(65'000, 'b') + "?c",
       "http://example.com/caf\xc3\xa9?q=\xe5\xb7\xa1\xe3\x82\x8a",
-      "http://b\xc3\xbc"
-      "cher.example/\xff\xfe",
+      ("http://b\xc3\xbc"
+       "cher.example/\xff\xfe"),
       std::string("http://example.com/a\0b", 22),
       std::string("http://exa\0mple.com/", 20),
       "dns:example.com",
