@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/figures.h"
 #include "app/found_warcs.h"
 #include "app/parallel_work.h"
+#include "app/stop_signals.h"
 #include "archive/importer.h"
 #include "base/mutex.h"
 #include "env/posix_file_system.h"
@@ -173,6 +175,9 @@ base::Status ImportCommand::run(Output& out) {
   ASSIGN_OR_RETURN(const std::string archive, env::absolute_path(archive_));
   ASSIGN_OR_RETURN(const auto lock, lock_archive(files, archive));
   RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
+  // They end neither the index's own threads, which are of this one, nor its last flush.
+  std::optional<StopSignals> signals;
+  if (!removes_) signals.emplace();
   ASSIGN_OR_RETURN(const auto index, open_index_for_writing(archive));
   using Reading = archive::FileIndexer::Reading;
   archive::Importer importer(*index, files, archive, checks_ ? Reading::kAll : Reading::kFronts);
@@ -187,6 +192,7 @@ base::Status ImportCommand::run(Output& out) {
     return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
   }
   RETURN_IF_ERROR(status);
+  if (signals) signals->wait(base::Duration());  // what came too late to stop anything
   if (json_) {
     out.print("{}\n", tally.to_json().dump(-1, ' ', false,
                                            nlohmann::ordered_json::error_handler_t::replace));

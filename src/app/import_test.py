@@ -278,7 +278,9 @@ class Killed(ImportCase):
         large = self.save("old/large.warc.gz", file_of(40_000, 99, b"x"))
         process = subprocess.Popen([MEGURI, "import", self.archive, large], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.3)
+        for line in process.stderr:  # it listens by now
+            if line.startswith("importing:"):
+                break
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         if process.returncode != 0:
