@@ -63,16 +63,17 @@ def is_home(url):
 
 
 class Crawled:
-    """What a crawl left behind: its log by host, its archive, and the servers' log."""
+    """What a crawl left behind: its log by host, its archive, and the servers' log, which is whole
+    when the servers have ended."""
 
-    def __init__(self, web, archive, log):
+    def __init__(self, web, archive):
         self.web = web
         self.archive = archive
         self.lines = []
         for path in sorted(glob.glob(os.path.join(archive, "logs", "*.jsonl"))):
             with open(path, encoding="utf-8") as file:
                 self.lines += [json.loads(line) for line in file]
-        self.accesses = read_log(log, web.port)
+        self.accesses = []
         self.visits = archived(archive)
 
     def of(self, name, kind="page"):
@@ -107,11 +108,12 @@ class HostileCase(CrawlCase):
             *world, *CLOCK, "--delay", "0", "--log", log, "--https-port", "0",
             "--ca", authority,
         ) as web:  # fmt: skip
-            crawled = self.crawl_once(web, world, path, log, archive, names, secure)
+            crawled = self.crawl_once(web, world, path, archive, names, secure)
+        crawled.accesses = read_log(log, web.port)
         self.check_log(world, log, "--tolerance", "500ms")
         return crawled
 
-    def crawl_once(self, web, world, path, log, archive, names, secure):
+    def crawl_once(self, web, world, path, archive, names, secure):
         archive = os.path.join(self.folder, archive)
         ca = os.path.join(self.folder, "ca.pem")
         seeds = [f"http://{host_of(name)}:{web.port}/" for name in names]
@@ -125,7 +127,7 @@ class HostileCase(CrawlCase):
         standing = json.loads(done.stdout)
         self.assertTrue(standing["finished"])
         self.assertEqual(standing["waiting"], 0)
-        crawled = Crawled(web, archive, log)
+        crawled = Crawled(web, archive)
         ordinary = {
             url: visits for url, visits in crawled.visits.items() if ".hostile." not in url
         }
@@ -366,7 +368,7 @@ class Rebinding(HostileCase):
             crawls = []
             for archive in ("first", "second", "third", "fourth"):
                 crawls.append(
-                    self.crawl_once(web, world, path, log, archive, ["rebinding"], [])
+                    self.crawl_once(web, world, path, archive, ["rebinding"], [])
                 )
                 if len(crawls) > 1 and crawls[-1].reasons("rebinding") == ["forbidden"]:
                     break
