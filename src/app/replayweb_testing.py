@@ -24,7 +24,7 @@ import warc_peers_test as peers
 
 SHOW_SECONDS_MAX = 45  # until a page is there: generous, for a busy machine
 # A first page may ask for its frame before its service worker answers, and then stays empty for
-# ever (ReplayWeb.page's issue 412). People reload it; so does a test.
+# ever (412 in ReplayWeb.page's tracker). People reload it; so does a test.
 LOADS_MAX = 4
 ANSWER_SECONDS_MAX = 300  # of chromedriver, which starts the browser
 

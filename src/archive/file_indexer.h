@@ -23,7 +23,7 @@ class FileIndexer {
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
   static constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20U;
 
-  // kFronts: no more than entries need, where members tell their lengths; damage to what is passed
+  // kFronts: no more than entries need, where members tell what they are; damage to what is passed
   // over is not counted.
   enum class Reading : std::uint8_t { kAll, kFronts };
 

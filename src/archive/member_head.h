@@ -1,8 +1,7 @@
-// The head of a gzip member, and what it may tell of it. Drafts of WARC had a field `sl` for
-// lengths
-// ("skip lengths"), which wget and BUbiNG write, and so do we: whoever wants no more than the front
-// of a record need not inflate the rest to find the next one. A field `rq` is ours alone: whoever
-// looks for visits need not inflate requests at all.
+// The head of a gzip member, and what it may tell of it. Drafts of WARC had a field for lengths,
+// `sl` ("skip lengths"), which wget and BUbiNG write, and so do we: whoever wants no more than the
+// front of a record need not inflate the rest to find the next one. A field `rq` is ours alone:
+// whoever looks for visits need not inflate requests at all.
 #pragma once
 
 #include <cstddef>

@@ -46,8 +46,8 @@ class MemberMemory {
 
 // Reads gzip members, zstd frames and plain text from an offset on, in constant memory: about
 // 2.5 MB, and the window that a zstd frame asks for. Small gzip members are inflated at once by
-// libdeflate, larger ones by zlib as they come. With `goes_by_heads`,
-// of a gzip member that tells its lengths (archive/member_head.h) the front alone is decoded until
+// libdeflate, larger ones by zlib as they come. With `goes_by_heads`, of
+// a gzip member that tells its lengths (archive/member_head.h) the front alone is decoded until
 // more is wanted, so that the rest can be passed over, and one that says that it is a request is
 // left out. A zstd file may begin with a dictionary, which is looked up there wherever reading
 // begins. Frames are called members too. An Error is the
