@@ -35,7 +35,8 @@ class GzipWriter {
 
   // Appends one member that holds `front`, `body` and `end`, one behind the other, and tells its
   // lengths (archive/member_head.h). A body that looks packed is stored as it is, which costs a
-  // copy. Equal input makes equal members on processors of one kind.
+  // copy. Where it is, or is large, compression is flushed before it, so that `front` can be
+  // inflated alone. Equal input makes equal members on processors of one kind.
   void append_member(std::string_view front, std::string_view body, std::string_view end,
                      std::string* out, Content content = Content::kAny);
   // The same of a body that is on disk, in little memory; as its head is written first, it tells

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "archive/member_decoder.h"
 #include "env/faulty_file_system.h"
 #include "env/memory_file_system.h"
 #include "env/random.h"
@@ -112,6 +113,26 @@ TEST(GzipWriter, StoresWhatIsPackedAndPacksTheFront) {
 
 TEST(GzipWriter, PacksText) {
   EXPECT_LT(member_of(text(600), text(200'000), "\r\n\r\n").size(), 120'000U);
+}
+
+TEST(GzipWriter, MakesWhatIsInFrontOfALargeBodyReadableAlone) {
+  MemberDecoder decoder;
+  std::string out(100'000, '\0');
+  for (const std::size_t size : {700UL, 5'000UL, 60'000UL}) {
+    for (const std::string& body : {noise(4096), text(4096), text(2'000'000)}) {
+      const std::string member = member_of(text(size), body, "\r\n\r\n");
+      const std::size_t made = decoder.decode_to_flush(member, out.data(), out.size());
+      if (size == 60'000) {
+        EXPECT_EQ(made, 0U) << "too far to look for";
+      } else {
+        EXPECT_EQ(out.substr(0, made), text(size));
+        EXPECT_EQ(decoder.decode_to_flush(member, out.data(), size - 1), 0U);
+        EXPECT_EQ(decoder.decode_to_flush(member.substr(0, 300), out.data(), out.size()), 0U);
+      }
+    }
+    const std::string small = member_of(text(size), text(4095), "\r\n\r\n");
+    EXPECT_EQ(decoder.decode_to_flush(small, out.data(), out.size()), 0U);
+  }
 }
 
 TEST(GzipWriter, EqualInputMakesEqualMembersWhateverWasBefore) {

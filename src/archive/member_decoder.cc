@@ -23,6 +23,11 @@ constexpr int kGzipOnly = 15 + 16;  // for zlib: the largest window, a gzip head
 constexpr int kNoHeader = -15;
 constexpr int kWindowLogMax = 27;
 constexpr std::size_t kFrontBytes = 6;  // too few to be a whole frame
+// An empty block that is not compressed ends so; and all of one that is the last and begins a byte.
+constexpr std::string_view kFlushEnd("\0\0\xff\xff", 4);
+constexpr std::string_view kLastBlock("\1\0\0\xff\xff", 5);
+constexpr std::size_t kFlushedBytesMax = std::size_t{4} << 10U;  // in which a flush is looked for
+constexpr std::size_t kRunOver = 64;  // libdeflate is fast while it may read so far
 
 bool begins_skippable(std::string_view bytes) {
   return bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0U) == 0x50 &&
@@ -63,6 +68,7 @@ struct MemberDecoder::Machines {
   ZSTD_DCtx* zstd = nullptr;  // made when it is needed
   bool has_begun = false;     // with the frame
   std::size_t wanted = 0;     // bytes to the end of the block, as it says
+  std::string flushed;        // what decode_to_flush() decodes
 
   Machines() {
     CHECK(whole != nullptr && inflateInit2(&zlib, kGzipOnly) == Z_OK, "no memory to inflate");
@@ -210,6 +216,24 @@ MemberDecoder::Step MemberDecoder::decode_whole(std::string_view bytes, char* ou
   if (result != LIBDEFLATE_SUCCESS || step.made == 0) return {};
   step.state = State::kEnd;
   return step;
+}
+
+std::size_t MemberDecoder::decode_to_flush(std::string_view bytes, char* out, std::size_t room) {
+  const std::size_t head = plain_head_size(bytes);
+  if (head == 0) return 0;
+  const std::string_view data = bytes.substr(head, kFlushedBytesMax);
+  const std::size_t mark = data.find(kFlushEnd);
+  if (mark == std::string_view::npos) return 0;
+  // Behind a flush a byte begins, and with an empty block for the last one what came before is all
+  // there is.
+  std::string& flushed = machines_->flushed;
+  flushed.assign(data.substr(0, mark + kFlushEnd.size())).append(kLastBlock).append(kRunOver, '\0');
+  std::size_t taken = 0;
+  std::size_t made = 0;
+  const libdeflate_result result = libdeflate_deflate_decompress_ex(
+      machines_->whole, flushed.data(), flushed.size(), out, room, &taken, &made);
+  const bool is_all = taken + kRunOver == flushed.size();
+  return result == LIBDEFLATE_SUCCESS && is_all ? made : 0;
 }
 
 bool MemberDecoder::decode_front(std::string_view bytes, char* out, std::size_t size) {

@@ -58,8 +58,12 @@ class MemberDecoder {
   // in there, larger than `room`, empty or damaged: decode() will tell which.
   Step decode_whole(std::string_view bytes, char* out, std::size_t room);
 
-  // The first `size` bytes of the gzip member at the front of `bytes`, without its sum, which makes
-  // it faster than decode(). False: they cannot be had so. decode() begins anew afterwards.
+  // What the gzip member at the front of `bytes` holds up to where its writer flushed first, as
+  // ours does between heads and a body that is stored: by libdeflate, without its sum. 0: it cannot
+  // be had so, or is larger than `room`.
+  std::size_t decode_to_flush(std::string_view bytes, char* out, std::size_t room);
+  // The first `size` bytes of that member, without its sum, which makes it faster than decode().
+  // False: they cannot be had so. decode() begins anew afterwards.
   bool decode_front(std::string_view bytes, char* out, std::size_t size);
 
   // What the member at the front of `bytes` begins with, up to `size` bytes, as far as can be told.

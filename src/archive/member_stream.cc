@@ -18,17 +18,19 @@ constexpr std::string_view kRecordStart = "WARC/";
 // enough of the compressed text; and so much of a line of an ARC file is waited for.
 constexpr std::size_t kStartBytes = std::size_t{16} << 10U;
 constexpr std::size_t kFrontBytes = kStartBytes;  // of a member, decoded, to tell what it begins
-// Where lengths are told: what is decoded of a member at first, which nearly always has the heads
-// of its record and of HTTP; members that are larger than this; and those that are not compressed.
-constexpr std::size_t kFrontBytesMade = std::size_t{2} << 10U;
+// Where lengths are told, what is decoded at first of a member of this size: what its writer
+// flushed first, which may be so much, or else so many bytes, which nearly always have the heads of
+// its record and of HTTP; the latter of members that are not compressed only where they are larger.
 constexpr std::size_t kFrontBytesMin = std::size_t{4} << 10U;
-constexpr std::size_t kPackedBytesMin = std::size_t{32} << 10U;
+constexpr std::size_t kFlushedBytesMax = std::size_t{64} << 10U;
+constexpr std::size_t kFrontBytesMade = std::size_t{2} << 10U;
+constexpr std::size_t kStoredBytesMin = std::size_t{32} << 10U;
 constexpr std::size_t kNextBytes = 3;  // tell a gzip member
 
 // What is stored as it was is copied faster than zlib begins.
-bool is_worth_passing(const MemberFacts& facts) {
+bool is_worth_inflating_front(const MemberFacts& facts) {
   const bool is_packed = facts.decoded / 4 * 3 < facts.stored;
-  return facts.decoded >= (is_packed ? kPackedBytesMin : kFrontBytesMin);
+  return !is_packed || facts.decoded >= kStoredBytesMin;
 }
 
 bool begins_arc_record(std::string_view bytes) {
@@ -171,7 +173,7 @@ base::Result<MemberStream::Event> MemberStream::begin_member() {
   }
   if (coding == MemberCoding::kZstd) RETURN_IF_ERROR(load_dictionary());
   if (coding == MemberCoding::kGzip) {
-    if (facts && is_worth_passing(*facts) && decode_front(*facts)) return Event::kBytes;
+    if (facts && decode_front(*facts)) return Event::kBytes;
     ASSIGN_OR_RETURN(has_whole_member_, decode_whole());
     if (has_whole_member_) return Event::kBytes;
   }
@@ -258,29 +260,35 @@ base::Result<std::optional<MemberFacts>> MemberStream::facts_to_go_by() {
   return fits ? told : std::nullopt;
 }
 
-// False: it cannot be done. The input stays where the member begins, from where all of it may be
-// decoded.
+// False: it cannot be done, or is not worth it. The input stays where the member begins, from where
+// all of it may be decoded.
 bool MemberStream::decode_front(const MemberFacts& facts) {
-  if (!decoder_.decode_front(input(), buffer_ + end_, kFrontBytesMade)) return false;
+  if (facts.decoded < kFrontBytesMin) return false;
+  front_bytes_ = decoder_.decode_to_flush(input(), buffer_ + end_, kFlushedBytesMax);
+  if (front_bytes_ == 0 && is_worth_inflating_front(facts)) {
+    const bool is_made = decoder_.decode_front(input(), buffer_ + end_, kFrontBytesMade);
+    front_bytes_ = is_made ? kFrontBytesMade : 0;
+  }
+  if (front_bytes_ == 0 || front_bytes_ >= facts.decoded) return false;
   mode_ = Mode::kFront;
   facts_ = facts;
-  end_ += kFrontBytesMade;
-  decoded_ += kFrontBytesMade;
+  end_ += front_bytes_;
+  decoded_ += front_bytes_;
   return true;
 }
 
 // More than the front is wanted: all of the member is decoded over it, which is faster than going
 // on.
 base::Result<MemberStream::Event> MemberStream::decode_from_front() {
-  if (end_ < kFrontBytesMade) {
+  if (end_ < front_bytes_) {
     const std::size_t held = end_ - begin_;
-    std::memmove(buffer_ + kFrontBytesMade - held, buffer_ + begin_, held);
-    begin_ = kFrontBytesMade - held;
-    end_ = kFrontBytesMade;
+    std::memmove(buffer_ + front_bytes_ - held, buffer_ + begin_, held);
+    begin_ = front_bytes_ - held;
+    end_ = front_bytes_;
   }
   const std::size_t front_end = end_;
-  end_ -= kFrontBytesMade;
-  decoded_ -= kFrontBytesMade;
+  end_ -= front_bytes_;
+  decoded_ -= front_bytes_;
   auto event = decode_again(front_end);
   if (end_ > front_end) return event;
   // There is no more than that front, though the member told of more.

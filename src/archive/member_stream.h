@@ -153,7 +153,8 @@ class MemberStream {
   std::vector<MemberStart> starts_;  // of members that bytes() has some of, and the last one
   MemberDecoder& decoder_;
   const bool goes_by_heads_;
-  MemberFacts facts_;  // in kFront, of the member
+  MemberFacts facts_;            // in kFront, of the member
+  std::size_t front_bytes_ = 0;  // in kFront, that were decoded of it
   Mode mode_ = Mode::kBetween;
   std::uint64_t member_end_;
   bool has_passed_requests_ = false;
