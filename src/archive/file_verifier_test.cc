@@ -6,6 +6,7 @@
 
 #include "archive/archive_testing.h"
 #include "archive/entry_comparison.h"
+#include "archive/gzip_writer.h"
 #include "archive/importer.h"
 #include "archive/warc_reader.h"
 #include "env/memory_file_system.h"
@@ -109,6 +110,18 @@ TEST_F(FileVerifierTest, TheHeadsOfMembersAreChecked) {
   const Verified verified = verify(row);
   ASSERT_EQ(verified.damages.size(), 1U);
   EXPECT_EQ(verified.damages.at(0).offset, second);
+}
+
+TEST_F(FileVerifierTest, RecordsWithoutAMemberOfTheirOwnHaveNoHeadToCheck) {
+  const std::string record = "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+  std::string member;
+  GzipWriter().append_member(record, record, {}, &member);
+  const IndexFile row{
+      .path = "warc/shared.warc.gz", .bytes = member.size(), .indexed_to = member.size()};
+  ASSERT_TRUE(files_.create("/a/" + row.path).value()->append(member));
+  const Verified verified = verify(row);
+  EXPECT_EQ(verified.finding.records, 2U);
+  EXPECT_TRUE(verified.damages.empty()) << verified.damages.at(0).what;
 }
 
 TEST_F(FileVerifierTest, AFileThatWasCutIsTold) {

@@ -134,7 +134,8 @@ void GzipWriter::append_member(std::string_view front, std::string_view body, st
     store(body, Then::kMore);
     store(end, Then::kEnd);
   } else {
-    deflate(front, body.size() < kLargeBodyBytes ? Then::kMore : Then::kBytes);
+    const bool is_flushed = body.size() >= kLargeBodyBytes && front.size() >= kStartBytes;
+    deflate(front, is_flushed ? Then::kBytes : Then::kMore);
     deflate(body, Then::kMore);
     deflate(end, Then::kEnd);
   }
@@ -165,7 +166,8 @@ base::Status GzipWriter::append_member(std::string_view front, const env::Spoole
   member_ = kGzipMemberHead;
   begin_member(start);
   add(front);
-  deflate(front, Then::kBytes);
+  const bool is_flushed = is_packed || front.size() >= kStartBytes;
+  deflate(front, is_flushed ? Then::kBytes : Then::kMore);
   RETURN_IF_ERROR(body.for_each_piece([&](std::string_view piece) {
     add(piece);
     if (is_packed) {

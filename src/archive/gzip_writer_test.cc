@@ -162,6 +162,15 @@ TEST(GzipWriter, EqualInputMakesEqualMembersWhereverTheWriterIs) {
     far->append_member({}, lines, {}, &other);
     ASSERT_EQ(member, other) << line;
   }
+  const std::string body = text(5'000);
+  for (std::size_t size = 0; size < 2'000; ++size) {
+    const std::string front = text(size % 40);
+    member.clear();
+    other.clear();
+    here.append_member(front, body, {}, &member);
+    far->append_member(front, body, {}, &other);
+    ASSERT_EQ(member, other) << front;
+  }
 }
 
 TEST(LooksPacked, TellsTextFromNoise) {

@@ -23,9 +23,13 @@ constexpr int kGzipOnly = 15 + 16;  // for zlib: the largest window, a gzip head
 constexpr int kNoHeader = -15;
 constexpr int kWindowLogMax = 27;
 constexpr std::size_t kFrontBytes = 6;  // too few to be a whole frame
-// An empty block that is not compressed ends so; and all of one that is the last and begins a byte.
+// An empty block that is not compressed ends so; and one that is the last and begins a byte.
 constexpr std::string_view kFlushEnd("\0\0\xff\xff", 4);
-constexpr std::string_view kLastBlock("\1\0\0\xff\xff", 5);
+constexpr std::string_view kLastBlock(
+    "\1\x08\0\xf7\xff"
+    "no match",
+    13);
+constexpr std::string_view kLastBytes = kLastBlock.substr(5);
 constexpr std::size_t kFlushedBytesMax = std::size_t{4} << 10U;  // in which a flush is looked for
 constexpr std::size_t kRunOver = 64;  // libdeflate is fast while it may read so far
 
@@ -224,16 +228,17 @@ std::size_t MemberDecoder::decode_to_flush(std::string_view bytes, char* out, st
   const std::string_view data = bytes.substr(head, kFlushedBytesMax);
   const std::size_t mark = data.find(kFlushEnd);
   if (mark == std::string_view::npos) return 0;
-  // Behind a flush a byte begins, and with an empty block for the last one what came before is all
-  // there is.
+  // Behind a flush a byte begins, and with a last block of ours what came before is all there is.
+  // What only looks like a flush has something else behind it.
   std::string& flushed = machines_->flushed;
   flushed.assign(data.substr(0, mark + kFlushEnd.size())).append(kLastBlock).append(kRunOver, '\0');
   std::size_t taken = 0;
   std::size_t made = 0;
   const libdeflate_result result = libdeflate_deflate_decompress_ex(
       machines_->whole, flushed.data(), flushed.size(), out, room, &taken, &made);
-  const bool is_all = taken + kRunOver == flushed.size();
-  return result == LIBDEFLATE_SUCCESS && is_all ? made : 0;
+  const bool is_all = result == LIBDEFLATE_SUCCESS && taken + kRunOver == flushed.size() &&
+                      std::string_view(out, made).ends_with(kLastBytes);
+  return is_all ? made - kLastBytes.size() : 0;
 }
 
 bool MemberDecoder::decode_front(std::string_view bytes, char* out, std::size_t size) {

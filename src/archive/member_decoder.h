@@ -59,8 +59,8 @@ class MemberDecoder {
   Step decode_whole(std::string_view bytes, char* out, std::size_t room);
 
   // What the gzip member at the front of `bytes` holds up to where its writer flushed first, as
-  // ours does between heads and a body that is stored: by libdeflate, without its sum. 0: it cannot
-  // be had so, or is larger than `room`.
+  // ours does between heads and a large body: by libdeflate, without its sum. 0: it cannot be had
+  // so, or is about as large as `room`, all of which may be written to.
   std::size_t decode_to_flush(std::string_view bytes, char* out, std::size_t room);
   // The first `size` bytes of that member, without its sum, which makes it faster than decode().
   // False: they cannot be had so. decode() begins anew afterwards.

@@ -297,6 +297,21 @@ TEST(MemberHead, FrontsMayEndAnywhere) {
   }
 }
 
+// Behind a record that asks for more than its member has.
+TEST(MemberHead, FrontsBehindAShortRecordMayEndAnywhere) {
+  MemberMemory memory;
+  const std::string block = text_of(9'000, false, 1);
+  const std::string record = record_of(2, block) + block + std::string(kBlankLines);
+  std::string first;
+  GzipWriter().append_member(record_of(1, block), block.substr(0, 100), {}, &first);
+  for (std::size_t at = 0; at < 120; ++at) {
+    const std::string bytes = first + flushed_member(record, {at}, 6) + member_of(3, "last");
+    const auto seen = read(bytes, true, &memory);
+    ASSERT_EQ(seen.size(), 3U) << at;
+    ASSERT_EQ(seen, read(bytes, false, &memory)) << at;
+  }
+}
+
 // What looks like the end of a flush, in what is stored as it was.
 TEST(MemberHead, FrontsMayHoldWhatLooksLikeTheirEnd) {
   constexpr std::string_view kFlushEnd("\0\0\xff\xff", 4);

@@ -41,6 +41,11 @@ bool begins_record(std::string_view bytes) {
   return begins_warc_record(bytes) || begins_arc_record(bytes);
 }
 
+// Whether it is lines of a record, which is where writers flush.
+bool is_front_of_record(std::string_view bytes) {
+  return begins_warc_record(bytes) && bytes.ends_with('\n');
+}
+
 // Whether these last bytes of a file may be the front of something.
 bool is_cut_start(std::string_view bytes) {
   return may_begin_member(bytes) || kRecordStart.starts_with(bytes) ||
@@ -265,6 +270,7 @@ base::Result<std::optional<MemberFacts>> MemberStream::facts_to_go_by() {
 bool MemberStream::decode_front(const MemberFacts& facts) {
   if (facts.decoded < kFrontBytesMin) return false;
   front_bytes_ = decoder_.decode_to_flush(input(), buffer_ + end_, kFlushedBytesMax);
+  if (!is_front_of_record({buffer_ + end_, front_bytes_})) front_bytes_ = 0;
   if (front_bytes_ == 0 && is_worth_inflating_front(facts)) {
     const bool is_made = decoder_.decode_front(input(), buffer_ + end_, kFrontBytesMade);
     front_bytes_ = is_made ? kFrontBytesMade : 0;

@@ -75,7 +75,8 @@ class MemberStream {
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
 
-  // Decodes more. Requires bytes() of at most kHeldBytesMax; views of before die.
+  // Decodes more. Requires bytes() of at most kHeldBytesMax; views of before die. What was decoded
+  // of a front goes again if it is damaged behind it, and fewer bytes can be made of it then.
   base::Result<Event> fill();
 
   std::string_view bytes() const { return {buffer_ + begin_, end_ - begin_}; }

@@ -81,6 +81,8 @@ base::Result<WarcReader::Step> WarcReader::read_more() {
   bool is_new_member = false;
   for (;;) {
     ASSIGN_OR_RETURN(const Event event, stream_.fill());
+    // Of a front that its member, decoded again, turns out not to have.
+    boundary_ = std::min(boundary_, stream_.bytes().size());
     // Bytes of a new member that seemed to become the line of an ARC record, and do not.
     const bool has_waited = event != Event::kBytes && stream_.bytes().size() > boundary_;
     if (has_waited) {
