@@ -75,7 +75,8 @@ base::Result<std::unique_ptr<TemporalIndex>> open_stored_index(env::FileSystem& 
 }
 
 base::Status catch_up_index(TemporalIndex& index, env::FileSystem& files,
-                            const std::string& archive, const WarcPosition& end) {
+                            const std::string& archive, const WarcPosition& end,
+                            const archive::Look& look) {
   archive::WarcSeries series;
   series.dir = fmt::format("{}/{}", archive, kFolder);
   if (const auto name = archive::WarcName::parse(end.file)) {
@@ -83,7 +84,7 @@ base::Status catch_up_index(TemporalIndex& index, env::FileSystem& files,
     series.instance = name->instance;
   }
   archive::SeriesIndexer indexer(index, files, std::move(series), std::string(kFolder));
-  return indexer.catch_up(end);
+  return indexer.catch_up(end, look);
 }
 
 base::Result<std::unique_ptr<TemporalIndex>> open_archive_index(env::FileSystem& files,

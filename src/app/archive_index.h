@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/found_warcs.h"
+#include "archive/index_removal.h"
 #include "archive/temporal_index.h"
 #include "archive/warc_file.h"
 #include "base/result.h"
@@ -30,7 +31,8 @@ base::Result<std::optional<archive::WarcPosition>> durable_end(env::FileSystem& 
                                                                const std::string& archive);
 // Brings the index up to there.
 base::Status catch_up_index(archive::TemporalIndex& index, env::FileSystem& files,
-                            const std::string& archive, const archive::WarcPosition& end);
+                            const std::string& archive, const archive::WarcPosition& end,
+                            const archive::Look& look = {});
 
 // For whoever holds the archive's lock; made if there is none.
 base::Result<std::unique_ptr<archive::TemporalIndex>> open_index_for_writing(

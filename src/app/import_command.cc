@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,6 +117,11 @@ class ImportTally {
   std::vector<std::pair<std::string, std::string>> failed_ GUARDED_BY(mutex_);
 };
 
+base::Status told_to_go_on(const base::Status& status) {
+  if (status || status.error().code() != ErrorCode::kStopped) return status;
+  return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
+}
+
 class ImportCommand final : public Command {
  public:
   void declare(Options options) override {
@@ -139,7 +143,7 @@ class ImportCommand final : public Command {
 
  private:
   base::Status check(env::FileSystem& files) const;
-  base::Status remove(archive::Importer& importer, Output& out);
+  base::Status remove(archive::Importer& importer, const StopSignals& signals, Output& out);
   base::Status import(archive::Importer& importer, const std::vector<FoundWarc>& found,
                       std::size_t workers, ImportTally& tally);
 
@@ -176,23 +180,18 @@ base::Status ImportCommand::run(Output& out) {
   ASSIGN_OR_RETURN(const auto lock, lock_archive(files, archive));
   RETURN_IF_ERROR(files.make_dirs(archive + "/warc"));
   // They end neither the index's own threads, which are of this one, nor its last flush.
-  std::optional<StopSignals> signals;
-  if (!removes_) signals.emplace();
+  const StopSignals signals(StopSignals::Rest::kDropped);
   ASSIGN_OR_RETURN(const auto index, open_index_for_writing(archive));
   using Reading = archive::FileIndexer::Reading;
   archive::Importer importer(*index, files, archive, checks_ ? Reading::kAll : Reading::kFronts);
-  if (removes_) return remove(importer, out);
+  if (removes_) return remove(importer, signals, out);
   for (FoundWarc& file : found) {
     ASSIGN_OR_RETURN(file.path, env::absolute_path(file.path));
   }
   ImportTally tally(found);
   const auto status = import(importer, found, workers, tally);
   RETURN_IF_ERROR(index->flush());
-  if (!status && status.error().code() == ErrorCode::kStopped) {
-    return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
-  }
-  RETURN_IF_ERROR(status);
-  if (signals) signals->wait(base::Duration());  // what came too late to stop anything
+  RETURN_IF_ERROR(told_to_go_on(status));
   if (json_) {
     out.print("{}\n", tally.to_json().dump(-1, ' ', false,
                                            nlohmann::ordered_json::error_handler_t::replace));
@@ -233,12 +232,13 @@ base::Status ImportCommand::import(archive::Importer& importer, const std::vecto
                          }});
 }
 
-base::Status ImportCommand::remove(archive::Importer& importer, Output& out) {
+base::Status ImportCommand::remove(archive::Importer& importer, const StopSignals& signals,
+                                   Output& out) {
   std::vector<std::string> paths;
   for (const std::string& path : paths_) {
     ASSIGN_OR_RETURN(paths.emplace_back(), env::absolute_path(path));
   }
-  RETURN_IF_ERROR(importer.remove(paths));
+  RETURN_IF_ERROR(told_to_go_on(importer.remove(paths, [&] { return signals.check(); })));
   if (json_) {
     out.print("{}\n", nlohmann::ordered_json{{"removed", paths_.size()}}.dump());
   } else {

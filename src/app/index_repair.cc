@@ -30,6 +30,7 @@ using base::MutexLock;
 namespace {
 
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
 
 // Rows as they were when their file was indexed whole.
 bool is_done(const IndexFile& row) {
@@ -190,7 +191,7 @@ base::Status IndexRepair::keep_absent() {
   // The old index ends there: nobody knows what is missing, so all of it counts as that.
   for (const IndexFile& file : kept) {
     lost_.push_back(file.path);
-    RETURN_IF_ERROR(archive::remove_file(*new_, file.number));
+    RETURN_IF_ERROR(archive::remove_file(*new_, file.number, [this] { return signals_.check(); }));
     IndexFile row = file;
     row.indexed_to = 0;
     row.entries = 0;
@@ -210,9 +211,11 @@ base::Status IndexRepair::copy_entries(const std::vector<IndexFile>& kept) {
         fmt::format("{} is not there; its entries are taken from the old index", file.path));
   }
   IndexBatch batch;
+  std::uint64_t seen = 0;
   const std::string_view front(&archive::kEntryKeyPrefix, 1);
   const auto cursor = old_->cursor();
   for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
+    if (seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(signals_.check());
     const auto entry = archive::EntryView::parse(cursor->key(), cursor->value());
     if (!entry || !rows.contains(entry->place().file)) continue;
     if (!new_->removals().empty() && new_->removals().has(entry->url())) continue;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/stop_signals.h"
 #include "archive/index_file.h"
 #include "archive/repair_plan.h"
 #include "archive/temporal_index.h"
@@ -20,11 +21,12 @@ namespace meguri::app {
 
 // The new index is built beside the old one, which counts until the new one is whole and durable.
 // Stopped or killed anywhere, running it again goes on with what was built, if nothing has changed
-// since. For whoever holds the archive's lock. Thread-compatible. Borrows the file system.
+// since. For whoever holds the archive's lock. Thread-compatible. Borrows the file system and the
+// signals.
 class IndexRepair {
  public:
-  IndexRepair(env::FileSystem& files, std::string archive)
-      : files_(files), archive_(std::move(archive)) {}
+  IndexRepair(env::FileSystem& files, const StopSignals& signals, std::string archive)
+      : files_(files), signals_(signals), archive_(std::move(archive)) {}
 
   base::Status plan();
   // kStopped: a signal came.
@@ -58,6 +60,7 @@ class IndexRepair {
   std::string progress() const;
 
   env::FileSystem& files_;
+  const StopSignals& signals_;
   const std::string archive_;
   archive::RepairPlan plan_;
   std::uint64_t fingerprint_ = 0;

@@ -26,6 +26,7 @@ using base::MutexLock;
 namespace {
 
 constexpr std::size_t kToldUrls = 10;
+constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
 constexpr std::string_view kExclusionsBegin =
     "# What was taken down by 'meguri remove': crawls of this archive do not visit it.\n";
 
@@ -70,18 +71,18 @@ base::Status PageRemoval::open_index() {
   }
   ASSIGN_OR_RETURN(index_, open_index_for_writing(archive_));
   ASSIGN_OR_RETURN(const auto end, durable_end(files_, archive_));
-  return end ? catch_up_index(*index_, files_, archive_, *end) : base::Status();
+  const auto look = [this] { return signals_.check(); };
+  return end ? catch_up_index(*index_, files_, archive_, *end, look) : base::Status();
 }
 
 base::Result<std::uint64_t> PageRemoval::remove_entries(const Removal& removal) {
   Removals meant;
   meant.add(removal);
   // A dry run changes no more than what is in memory.
-  ASSIGN_OR_RETURN(
-      const auto removed,
-      archive::remove_entries(*index_, removal.key_front(), [&](const archive::EntryView& entry) {
-        return meant.has(entry.url());
-      }));
+  const auto is_meant = [&](const archive::EntryView& entry) { return meant.has(entry.url()); };
+  const auto look = [this] { return signals_.check(); };
+  ASSIGN_OR_RETURN(const auto removed,
+                   archive::remove_entries(*index_, removal.key_front(), is_meant, look));
   RETURN_IF_ERROR(index_->flush());
   std::uint64_t count = 0;
   for (const auto& [file, entries] : removed) count += entries;
@@ -90,9 +91,11 @@ base::Result<std::uint64_t> PageRemoval::remove_entries(const Removal& removal) 
 
 base::Result<PageRemoval::Dangling> PageRemoval::find_dangling(const Removals& removals) const {
   Dangling found;
+  std::uint64_t seen = 0;
   const std::string_view front(&archive::kEntryKeyPrefix, 1);
   const auto cursor = index_->cursor();
   for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
+    if (seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(signals_.check());
     const auto entry = archive::EntryView::parse(cursor->key(), cursor->value());
     if (!entry || !entry->has_original() || !removals.has(entry->original()->url)) continue;
     ++found.visits;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/stop_signals.h"
 #include "archive/removals.h"
 #include "archive/temporal_index.h"
 #include "archive/warc_rewriter.h"
@@ -30,12 +31,13 @@ struct RemovedFrom {
 };
 
 // Each step may be repeated; a removal that was recorded is carried through by doing them again.
-// For whoever holds the archive's lock. Thread-compatible. Borrows the file system.
+// kStopped: a signal came. For whoever holds the archive's lock. Thread-compatible. Borrows the
+// file system and the signals.
 class PageRemoval {
  public:
   // Dry: nothing is changed, only counted.
-  PageRemoval(env::FileSystem& files, std::string archive, bool is_dry)
-      : files_(files), archive_(std::move(archive)), is_dry_(is_dry) {}
+  PageRemoval(env::FileSystem& files, const StopSignals& signals, std::string archive, bool is_dry)
+      : files_(files), signals_(signals), archive_(std::move(archive)), is_dry_(is_dry) {}
 
   // From then on nothing brings the pages back. Nothing is recorded twice.
   base::Status record(const archive::Removal& removal);
@@ -53,8 +55,7 @@ class PageRemoval {
   };
   base::Result<Dangling> find_dangling(const archive::Removals& removals) const;
 
-  // Takes the records of the removals out of the files, on so many threads. kStopped: a signal
-  // came.
+  // Takes the records of the removals out of the files, on so many threads.
   base::Status rewrite(const archive::Removals& removals, base::Instant date, std::size_t workers,
                        bool is_quiet);
   // By path; only files that have any.
@@ -68,6 +69,7 @@ class PageRemoval {
   base::Status note_print(archive::IndexFile row);
 
   env::FileSystem& files_;
+  const StopSignals& signals_;
   const std::string archive_;
   const bool is_dry_;
   std::unique_ptr<archive::TemporalIndex> index_;  // under the mutex while several work

@@ -37,6 +37,7 @@ base::Result<std::size_t> parse_workers(const std::string& text) {
 
 base::Status do_in_parallel(const ParallelWork& parallel) {
   const StopSignals signals;
+  RETURN_IF_ERROR(signals.check());  // one that came before
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> ended = 0;
   std::atomic<bool> is_stopped = false;

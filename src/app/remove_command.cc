@@ -12,6 +12,7 @@
 #include "app/figures.h"
 #include "app/page_removal.h"
 #include "app/parallel_work.h"
+#include "app/stop_signals.h"
 #include "archive/removals.h"
 #include "env/clock.h"
 #include "env/posix_file_system.h"
@@ -55,6 +56,7 @@ class RemoveCommand final : public Command {
 
  private:
   base::Result<std::optional<Removal>> wanted() const;
+  base::Status carry_out(PageRemoval& removal, env::FileSystem& files, std::size_t workers);
   base::Status take_down(PageRemoval& removal, const Removal& what);
   base::Status rewrite(PageRemoval& removal, env::FileSystem& files, std::size_t workers);
   void print(const PageRemoval& removal, Output& out) const;
@@ -111,23 +113,30 @@ base::Status RemoveCommand::run(Output& out) {
   ASSIGN_OR_RETURN(what_, wanted());
   env::PosixFileSystem files;
   ASSIGN_OR_RETURN(const auto lock, lock_idle_archive(files, archive_, "remove"));
-  PageRemoval removal(files, archive_, is_dry_);
-  // First what makes it last: from here on the same command goes on after a crash.
-  if (what_) RETURN_IF_ERROR(removal.record(*what_));
-  if (what_ && !keeps_visiting_) RETURN_IF_ERROR(removal.exclude(*what_));
-  RETURN_IF_ERROR(removal.open_index());
-  if (what_) RETURN_IF_ERROR(take_down(removal, *what_));
-  const auto rewritten = rewrite(removal, files, workers);
-  if (!rewritten && rewritten.error().code() == ErrorCode::kStopped) {
+  // They end neither the index's own threads, which are of this one, nor its last flush.
+  const StopSignals signals(StopSignals::Rest::kDropped);
+  PageRemoval removal(files, signals, archive_, is_dry_);
+  const auto status = carry_out(removal, files, workers);
+  if (!status && status.error().code() == ErrorCode::kStopped) {
     return base::fail(ErrorCode::kStopped, "stopped; the same command goes on where it was");
   }
-  RETURN_IF_ERROR(rewritten);
+  RETURN_IF_ERROR(status);
   json_ ? print_json(removal, out) : print(removal, out);
   std::uint64_t stuck = 0;
   for (const auto& [path, file] : removal.rewritten()) stuck += file.stuck.size();
   if (stuck == 0 || is_dry_) return {};
   return base::fail(ErrorCode::kFailed, "{} not be taken out of the files",
                     counted(stuck, "record could", "records could"));
+}
+
+base::Status RemoveCommand::carry_out(PageRemoval& removal, env::FileSystem& files,
+                                      std::size_t workers) {
+  // First what makes it last: from here on the same command goes on after a crash.
+  if (what_) RETURN_IF_ERROR(removal.record(*what_));
+  if (what_ && !keeps_visiting_) RETURN_IF_ERROR(removal.exclude(*what_));
+  RETURN_IF_ERROR(removal.open_index());
+  if (what_) RETURN_IF_ERROR(take_down(removal, *what_));
+  return rewrite(removal, files, workers);
 }
 
 base::Status RemoveCommand::take_down(PageRemoval& removal, const Removal& what) {

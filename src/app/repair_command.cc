@@ -6,6 +6,7 @@
 #include "app/figures.h"
 #include "app/index_repair.h"
 #include "app/parallel_work.h"
+#include "app/stop_signals.h"
 #include "env/posix_file_system.h"
 
 namespace meguri::app {
@@ -28,7 +29,9 @@ class RepairCommand final : public Command {
     while (archive_.size() > 1 && archive_.ends_with('/')) archive_.pop_back();
     env::PosixFileSystem files;
     ASSIGN_OR_RETURN(const auto lock, lock_idle_archive(files, archive_, "repair"));
-    IndexRepair repair(files, archive_);
+    // They end neither the index's own threads, which are of this one, nor its last flush.
+    const StopSignals signals(StopSignals::Rest::kDropped);
+    IndexRepair repair(files, signals, archive_);
     RETURN_IF_ERROR(repair.plan());
     const auto status = repair.run(workers, quiet_);
     if (!status && status.error().code() == ErrorCode::kStopped) {

@@ -5,7 +5,7 @@
 
 namespace meguri::app {
 
-StopSignals::StopSignals() {
+StopSignals::StopSignals(Rest rest) : rest_(rest) {
   sigemptyset(&set_);
   sigaddset(&set_, SIGINT);
   sigaddset(&set_, SIGTERM);
@@ -16,7 +16,11 @@ StopSignals::StopSignals() {
   pthread_sigmask(SIG_BLOCK, &set_, &before_);
 }
 
-StopSignals::~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+StopSignals::~StopSignals() {
+  while (rest_ == Rest::kDropped && wait(base::Duration())) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 bool StopSignals::wait(std::optional<base::Duration> limit) const {
   for (;;) {
@@ -30,6 +34,11 @@ bool StopSignals::wait(std::optional<base::Duration> limit) const {
     // Another signal, such as that of a debugger, interrupts the wait.
     if (errno != EINTR) return false;
   }
+}
+
+base::Status StopSignals::check() const {
+  if (wait(base::Duration())) return base::fail(base::ErrorCode::kStopped, "stopped");
+  return {};
 }
 
 }  // namespace meguri::app

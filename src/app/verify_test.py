@@ -136,6 +136,15 @@ class Maintenance(CrawlCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.splitlines()
 
+    def check_stops(self, command, *arguments, says):
+        """A command to which Ctrl-C came before it could look."""
+        def interrupt():
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            os.kill(os.getpid(), signal.SIGINT)
+
+        done = testing.run([MEGURI, command, self.archive, *arguments], preexec_fn=interrupt)
+        self.assert_says_one_sentence(done, 1, "stopped", says)
+
     def lose_index(self):
         shutil.rmtree(os.path.join(self.archive, "index"))
 
@@ -258,6 +267,29 @@ class Maintenance(CrawlCase):
         self.assertEqual(self.verify_sound(), before)
         left = sorted(name for name in os.listdir(self.archive) if name.startswith("index"))
         self.assertEqual(left, ["index"])
+
+    def test_repair_stopped_by_hand_goes_on(self):
+        before = self.verify_sound()
+        self.check_stops("repair", says="the old index is as it was")
+        self.assertEqual(self.verify_sound(), before)
+        self.ask("repair")
+        self.assertEqual(self.verify_sound(), before)
+
+    def test_repair_says_that_it_was_stopped(self):
+        before = self.verify_sound()
+        for _ in range(5):
+            process = subprocess.Popen([MEGURI, "repair", self.archive], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True)
+            for line in process.stderr:  # it listens by now
+                if line.startswith("repairing:"):
+                    break
+            for _ in range(3):
+                process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (0, 1))
+            if process.returncode == 1:
+                self.assertIn("stopped; the old index is as it was", said)
+            self.assertEqual(self.verify_sound(), before)
 
     def test_a_running_crawl_is_verified_and_not_repaired(self):
         archive = os.path.join(self.folder, "running")
@@ -399,6 +431,19 @@ class Maintenance(CrawlCase):
         self.ask(*command)
         self.verify_sound()
         self.assertEqual(glob.glob(os.path.join(self.archive, "warc", "**", "*.new")), [])
+
+    def test_removing_stopped_by_hand_goes_on(self):
+        entries = self.verify_sound()["entries"]
+        what = ["--domain", "others.example"]
+        self.check_stops("remove", *what, "--dry-run", says="the same command goes on")
+        self.assertFalse(os.path.exists(os.path.join(self.archive, "removals.jsonl")))
+        self.check_stops("remove", *what, says="the same command goes on")
+        self.assertEqual(self.ask("verify", code=1)["entries"], entries)
+        self.assertEqual(self.ask("remove", *what)["entries"], 40)
+        self.check_stops("remove", *what, "--rewrite", says="the same command goes on")
+        self.ask("remove", *what, "--rewrite")
+        self.assertEqual(self.verify_sound()["entries"], entries - 40)
+        self.check_stops("import", self.reference, "--remove", says="the same command goes on")
 
 
 if __name__ == "__main__":

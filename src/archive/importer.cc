@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "archive/index_removal.h"
 #include "archive/warc_reader.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -274,7 +273,7 @@ base::Result<IndexFile> Importer::imported_from(const std::string& path) const {
   return *known;
 }
 
-base::Status Importer::remove(const std::vector<std::string>& paths) {
+base::Status Importer::remove(const std::vector<std::string>& paths, const Look& look) {
   const MutexLock lock(mutex_);
   std::vector<IndexFile> files;
   std::set<std::uint32_t> numbers;
@@ -282,7 +281,7 @@ base::Status Importer::remove(const std::vector<std::string>& paths) {
     ASSIGN_OR_RETURN(files.emplace_back(), imported_from(path));
     numbers.insert(files.back().number);
   }
-  RETURN_IF_ERROR(archive::remove_files(index_, numbers));
+  RETURN_IF_ERROR(archive::remove_files(index_, numbers, look));
   // The index must not name what is not there.
   RETURN_IF_ERROR(index_.flush());
   for (const IndexFile& file : files) {

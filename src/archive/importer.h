@@ -13,6 +13,7 @@
 
 #include "archive/file_indexer.h"
 #include "archive/index_file.h"
+#include "archive/index_removal.h"
 #include "archive/temporal_index.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -59,7 +60,7 @@ class Importer {
   base::Result<Imported> import(const std::string& path, bool copies, const Progress& progress);
   // Takes files out again, all of them or none, and removes their copies. A copy is named by its
   // own path, or by that of a file that is the same. kNotFound: one was not imported.
-  base::Status remove(const std::vector<std::string>& paths);
+  base::Status remove(const std::vector<std::string>& paths, const Look& look = {});
 
  private:
   // Bytes of a file, and what tells it apart.

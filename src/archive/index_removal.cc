@@ -9,12 +9,13 @@ namespace meguri::archive {
 namespace {
 
 constexpr std::size_t kBatchEntries = 10'000;
+constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
 
 }  // namespace
 
 base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
     TemporalIndex& index, std::string_view front,
-    const std::function<bool(const EntryView& entry)>& is_meant) {
+    const std::function<bool(const EntryView& entry)>& is_meant, const Look& look) {
   std::map<std::uint32_t, std::uint64_t> removed;
   std::map<std::uint32_t, std::uint64_t> waiting;  // in the batch
   IndexBatch batch;
@@ -33,8 +34,10 @@ base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
     count = 0;
     return {};
   };
+  std::uint64_t seen = 0;
   const auto cursor = index.cursor();  // sees the index as it was
   for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
+    if (look && seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(look());
     const auto entry = EntryView::parse(cursor->key(), cursor->value());
     if (!entry || !is_meant(*entry)) continue;
     batch.remove(cursor->key());
@@ -47,7 +50,8 @@ base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
   return removed;
 }
 
-base::Status remove_files(TemporalIndex& index, const std::set<std::uint32_t>& numbers) {
+base::Status remove_files(TemporalIndex& index, const std::set<std::uint32_t>& numbers,
+                          const Look& look) {
   IndexBatch batch;
   for (const std::uint32_t number : numbers) {
     const IndexFile* known = index.file(number);
@@ -60,14 +64,14 @@ base::Status remove_files(TemporalIndex& index, const std::set<std::uint32_t>& n
   RETURN_IF_ERROR(index.write(batch));
   RETURN_IF_ERROR(remove_entries(
       index, std::string_view(&kEntryKeyPrefix, 1),
-      [&numbers](const EntryView& entry) { return numbers.contains(entry.place().file); }));
+      [&numbers](const EntryView& entry) { return numbers.contains(entry.place().file); }, look));
   batch.clear();
   for (const std::uint32_t number : numbers) batch.remove_file(number);
   return index.write(batch);
 }
 
-base::Status remove_file(TemporalIndex& index, std::uint32_t number) {
-  return remove_files(index, {number});
+base::Status remove_file(TemporalIndex& index, std::uint32_t number, const Look& look) {
+  return remove_files(index, {number}, look);
 }
 
 }  // namespace meguri::archive

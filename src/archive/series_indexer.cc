@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "archive/index_removal.h"
 #include "base/check.h"
 
 namespace meguri::archive {
@@ -35,8 +34,8 @@ IndexFile SeriesIndexer::row_of(std::string_view name, std::uint32_t next_number
   return file;
 }
 
-base::Status SeriesIndexer::catch_up(const WarcPosition& mark) {
-  RETURN_IF_ERROR(drop_behind(mark));
+base::Status SeriesIndexer::catch_up(const WarcPosition& mark, const Look& look) {
+  RETURN_IF_ERROR(drop_behind(mark, look));
   if (mark.file.empty()) return {};
   ASSIGN_OR_RETURN(const auto names, list_files(files_, series_));
   for (const WarcName& each : names) {
@@ -44,39 +43,42 @@ base::Status SeriesIndexer::catch_up(const WarcPosition& mark) {
     const bool is_last = name == mark.file;
     ASSIGN_OR_RETURN(const std::uint64_t bytes,
                      files_.size(fmt::format("{}/{}", series_.dir, name)));
-    RETURN_IF_ERROR(catch_up_file(name, is_last ? mark.offset : bytes));
+    RETURN_IF_ERROR(catch_up_file(name, is_last ? mark.offset : bytes, look));
     if (is_last) break;
   }
   return unflushed_bytes_ == 0 ? base::Status() : flush();
 }
 
-base::Status SeriesIndexer::catch_up_file(const std::string& name, std::uint64_t end) {
+base::Status SeriesIndexer::catch_up_file(const std::string& name, std::uint64_t end,
+                                          const Look& look) {
   IndexFile file = row_of(name, index_.next_number());
   if (file.indexed_to >= end) return {};
   unflushed_bytes_ += end - file.indexed_to;
   file.bytes = end;
   ASSIGN_OR_RETURN(const auto bytes, files_.open_read(fmt::format("{}/{}", series_.dir, name)));
-  const auto indexed =
-      indexer_.index(*bytes, end, file, [this](IndexBatch& batch) { return index_.write(batch); });
+  const auto indexed = indexer_.index(*bytes, end, file, [&](IndexBatch& batch) -> base::Status {
+    if (look) RETURN_IF_ERROR(look());
+    return index_.write(batch);
+  });
   if (!indexed) return std::unexpected(indexed.error().with_context(path_of(name)));
   return {};
 }
 
 // An index that is ahead of its files was not kept with them: somebody has put back an older state
 // of the crawl. Its entries there are of records that are gone.
-base::Status SeriesIndexer::drop_behind(const WarcPosition& mark) {
+base::Status SeriesIndexer::drop_behind(const WarcPosition& mark, const Look& look) {
   std::map<std::uint32_t, IndexFile> ahead;
   for (const auto& [number, file] : index_.files()) {
     if (file.source == FileSource::kCrawl && is_ahead(file, mark)) ahead.emplace(number, file);
   }
   if (ahead.empty()) return {};
   const std::string last = path_of(mark.file);
-  RETURN_IF_ERROR(
-      remove_entries(index_, std::string_view(&kEntryKeyPrefix, 1), [&](const EntryView& entry) {
-        const auto found = ahead.find(entry.place().file);
-        if (found == ahead.end()) return false;
-        return found->second.path != last || entry.place().offset >= mark.offset;
-      }));
+  const auto is_behind = [&](const EntryView& entry) {
+    const auto found = ahead.find(entry.place().file);
+    if (found == ahead.end()) return false;
+    return found->second.path != last || entry.place().offset >= mark.offset;
+  };
+  RETURN_IF_ERROR(remove_entries(index_, std::string_view(&kEntryKeyPrefix, 1), is_behind, look));
   IndexBatch batch;
   for (const auto& [number, before] : ahead) {
     if (before.path != last) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "archive/file_indexer.h"
+#include "archive/index_removal.h"
 #include "archive/temporal_index.h"
 #include "archive/warc_file.h"
 #include "archive/warc_record.h"
@@ -25,7 +26,7 @@ class SeriesIndexer {
 
   // The index has all entries up to the mark when it returns, and none behind it. To be called when
   // the files end there, before anything is added.
-  base::Status catch_up(const WarcPosition& mark);
+  base::Status catch_up(const WarcPosition& mark, const Look& look = {});
 
   // A visit was appended at a place.
   void add(const WarcPosition& begin, const MadeRecords& records);
@@ -45,8 +46,8 @@ class SeriesIndexer {
   static bool is_before(const Held& held, const WarcPosition& mark);
   std::string path_of(std::string_view name) const;
   IndexFile row_of(std::string_view name, std::uint32_t next_number) const;
-  base::Status catch_up_file(const std::string& name, std::uint64_t end);
-  base::Status drop_behind(const WarcPosition& mark);
+  base::Status catch_up_file(const std::string& name, std::uint64_t end, const Look& look);
+  base::Status drop_behind(const WarcPosition& mark, const Look& look);
   bool is_ahead(const IndexFile& file, const WarcPosition& mark) const;
   base::Status close_file(IndexBatch& batch, IndexFile& file, std::uint64_t end);
 
