@@ -86,7 +86,7 @@ std::string sat_figures_text(const SatConditions& conditions,
   const Machine& machine = conditions.machine;
   std::string text = fmt::format(
       "# The figures of papers 003 and 000, repeated\n\n"
-      "Written by `./meguri bench sat --figures docs/experiments{}`. {}\n\n"
+      "Written by `./meguri bench sat --figures docs/experiments{}`.{}\n\n"
       "Machine: {}, {} cores, {:.1f} GiB, Linux {}, {}; load {} at the start. The papers': Core "
       "Duo "
       "2 GHz, 2 GiB, two disks of 7,200 rpm (72 MB/s, 8.5 ms a seek), the log on the second. Here "
@@ -99,7 +99,7 @@ std::string sat_figures_text(const SatConditions& conditions,
       "fewer, besides the pool and 16 MiB: {}. Times are real times per record.\n",
       conditions.is_quick ? " --quick" : "",
       conditions.is_quick
-          ? "That is the small run: it shows that everything works, but where a step has a few "
+          ? " That is the small run: it shows that everything works, but where a step has a few "
             "thousand records its sync is most of the time."
           : "",
       machine.cpu, machine.cores, static_cast<double>(machine.memory_bytes) / (1U << 30U),
