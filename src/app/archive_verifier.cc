@@ -119,13 +119,12 @@ base::Status ArchiveVerifier::verify_index(const Stopped& is_stopped) {
 }
 
 base::Status ArchiveVerifier::walk_entries(const Stopped& is_stopped) {
-  const std::string_view front(&archive::kEntryKeyPrefix, 1);
-  const auto cursor = index_->cursor();
-  for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
-    if (is_stopped) return stopped();
-    check_entry(cursor->key(), cursor->value());
-  }
-  RETURN_IF_ERROR(cursor->status());
+  const auto check = [this](std::string_view key, std::string_view value) -> base::Status {
+    check_entry(key, value);
+    return {};
+  };
+  RETURN_IF_ERROR(index_->for_each_entry(
+      check, [&is_stopped] { return is_stopped ? stopped() : base::Status(); }));
   is_walked_ = true;
   return {};
 }

@@ -30,7 +30,6 @@ using base::MutexLock;
 namespace {
 
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
-constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
 
 // Rows as they were when their file was indexed whole.
 bool is_done(const IndexFile& row) {
@@ -211,21 +210,18 @@ base::Status IndexRepair::copy_entries(const std::vector<IndexFile>& kept) {
         fmt::format("{} is not there; its entries are taken from the old index", file.path));
   }
   IndexBatch batch;
-  std::uint64_t seen = 0;
-  const std::string_view front(&archive::kEntryKeyPrefix, 1);
-  const auto cursor = old_->cursor();
-  for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
-    if (seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(signals_.check());
-    const auto entry = archive::EntryView::parse(cursor->key(), cursor->value());
-    if (!entry || !rows.contains(entry->place().file)) continue;
-    if (!new_->removals().empty() && new_->removals().has(entry->url())) continue;
-    batch.add(cursor->key(), cursor->value());
+  const auto copy = [&](std::string_view key, std::string_view value) -> base::Status {
+    const auto entry = archive::EntryView::parse(key, value);
+    if (!entry || !rows.contains(entry->place().file)) return {};
+    if (!new_->removals().empty() && new_->removals().has(entry->url())) return {};
+    batch.add(key, value);
     ++rows[entry->place().file].entries;
-    if (batch.bytes() < kBatchBytes) continue;
+    if (batch.bytes() < kBatchBytes) return {};
     RETURN_IF_ERROR(new_->write(batch));
     batch.clear();
-  }
-  RETURN_IF_ERROR(cursor->status());
+    return {};
+  };
+  RETURN_IF_ERROR(old_->for_each_entry(copy, [this] { return signals_.check(); }));
   for (const auto& [number, row] : rows) batch.set(row);
   return new_->write(batch);
 }

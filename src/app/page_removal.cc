@@ -26,7 +26,6 @@ using base::MutexLock;
 namespace {
 
 constexpr std::size_t kToldUrls = 10;
-constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
 constexpr std::string_view kExclusionsBegin =
     "# What was taken down by 'meguri remove': crawls of this archive do not visit it.\n";
 
@@ -91,19 +90,16 @@ base::Result<std::uint64_t> PageRemoval::remove_entries(const Removal& removal) 
 
 base::Result<PageRemoval::Dangling> PageRemoval::find_dangling(const Removals& removals) const {
   Dangling found;
-  std::uint64_t seen = 0;
-  const std::string_view front(&archive::kEntryKeyPrefix, 1);
-  const auto cursor = index_->cursor();
-  for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
-    if (seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(signals_.check());
-    const auto entry = archive::EntryView::parse(cursor->key(), cursor->value());
-    if (!entry || !entry->has_original() || !removals.has(entry->original()->url)) continue;
+  const auto look_at = [&](std::string_view key, std::string_view value) -> base::Status {
+    const auto entry = archive::EntryView::parse(key, value);
+    if (!entry || !entry->has_original() || !removals.has(entry->original()->url)) return {};
     ++found.visits;
     std::string url = entry->url();
     const bool is_new = found.urls.empty() || found.urls.back() != url;
     if (is_new && found.urls.size() < kToldUrls) found.urls.push_back(std::move(url));
-  }
-  RETURN_IF_ERROR(cursor->status());
+    return {};
+  };
+  RETURN_IF_ERROR(index_->for_each_entry(look_at, [this] { return signals_.check(); }));
   return found;
 }
 

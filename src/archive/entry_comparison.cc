@@ -31,24 +31,21 @@ base::Status EntryComparison::run(const Tell& tell) {
     return tell(entry->place().file, {.offset = entry->place().offset,
                                       .what = fmt::format("{} {}", entry->url(), what)});
   };
-  const auto cursor = index_.cursor();
-  for (cursor->seek(std::string_view(&kEntryKeyPrefix, 1));
-       cursor->valid() && cursor->key().starts_with(kEntryKeyPrefix); cursor->next()) {
-    const auto entry = EntryView::parse(cursor->key(), cursor->value());
-    if (!entry || !files_.contains(entry->place().file)) continue;
-    const auto found = expected_.find(std::string(cursor->key()));
+  const auto compare = [&](std::string_view key, std::string_view value) -> base::Status {
+    const auto entry = EntryView::parse(key, value);
+    if (!entry || !files_.contains(entry->place().file)) return {};
+    const auto found = expected_.find(std::string(key));
     if (found == expected_.end()) {
-      RETURN_IF_ERROR(say(cursor->key(), cursor->value(),
-                          "has an entry in the index, and no record here makes it"));
-      continue;
+      return say(key, value, "has an entry in the index, and no record here makes it");
     }
-    if (found->second != cursor->value()) {
-      RETURN_IF_ERROR(say(cursor->key(), cursor->value(),
-                          "has an entry in the index that is not what its record says"));
+    if (found->second != value) {
+      RETURN_IF_ERROR(
+          say(key, value, "has an entry in the index that is not what its record says"));
     }
     expected_.erase(found);
-  }
-  RETURN_IF_ERROR(cursor->status());
+    return {};
+  };
+  RETURN_IF_ERROR(index_.for_each_entry(compare));
   for (const auto& [key, value] : expected_) {
     RETURN_IF_ERROR(say(key, value, "has a record here, and no entry in the index"));
   }

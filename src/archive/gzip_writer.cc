@@ -19,7 +19,8 @@ constexpr std::uint32_t kLevel = 1;
 constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30U;  // ISA-L counts in 32 bits
 constexpr std::size_t kStoredBytesMax = 0xffff;                // of one block, by the format
 
-// Flushing takes 3 us, and makes files smaller: heads and bodies have codes of their own.
+// Before a body of this size compression is flushed. That takes 3 us, and makes files smaller:
+// heads and bodies have codes of their own.
 constexpr std::size_t kLargeBodyBytes = std::size_t{4} << 10U;
 
 constexpr std::size_t kSamples = 4;

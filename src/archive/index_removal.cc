@@ -9,7 +9,6 @@ namespace meguri::archive {
 namespace {
 
 constexpr std::size_t kBatchEntries = 10'000;
-constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
 
 }  // namespace
 
@@ -34,18 +33,15 @@ base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(
     count = 0;
     return {};
   };
-  std::uint64_t seen = 0;
-  const auto cursor = index.cursor();  // sees the index as it was
-  for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
-    if (look && seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(look());
-    const auto entry = EntryView::parse(cursor->key(), cursor->value());
-    if (!entry || !is_meant(*entry)) continue;
-    batch.remove(cursor->key());
+  const auto look_at = [&](std::string_view key, std::string_view value) -> base::Status {
+    const auto entry = EntryView::parse(key, value);
+    if (!entry || !is_meant(*entry)) return {};
+    batch.remove(key);
     ++waiting[entry->place().file];
     ++removed[entry->place().file];
-    if (++count >= kBatchEntries) RETURN_IF_ERROR(write());
-  }
-  RETURN_IF_ERROR(cursor->status());
+    return ++count < kBatchEntries ? base::Status() : write();
+  };
+  RETURN_IF_ERROR(index.for_each_entry(front, look_at, look));
   RETURN_IF_ERROR(write());
   return removed;
 }

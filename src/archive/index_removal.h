@@ -12,9 +12,6 @@
 
 namespace meguri::archive {
 
-// Asked now and then whether to go on; an error ends it.
-using Look = std::function<base::Status()>;
-
 // Removes the entries for which `is_meant` holds, in batches, and counts them by their files, whose
 // rows are brought up to date. Walks over all entries, or over those whose keys begin with `front`.
 base::Result<std::map<std::uint32_t, std::uint64_t>> remove_entries(

@@ -30,7 +30,7 @@ constexpr std::string_view kLastBlock(
     "no match",
     13);
 constexpr std::string_view kLastBytes = kLastBlock.substr(5);
-constexpr std::size_t kFlushedBytesMax = std::size_t{4} << 10U;  // in which a flush is looked for
+constexpr std::size_t kSearchedBytes = std::size_t{4} << 10U;  // in which a flush is looked for
 constexpr std::size_t kRunOver = 64;  // libdeflate is fast while it may read so far
 
 bool begins_skippable(std::string_view bytes) {
@@ -225,7 +225,7 @@ MemberDecoder::Step MemberDecoder::decode_whole(std::string_view bytes, char* ou
 std::size_t MemberDecoder::decode_to_flush(std::string_view bytes, char* out, std::size_t room) {
   const std::size_t head = plain_head_size(bytes);
   if (head == 0) return 0;
-  const std::string_view data = bytes.substr(head, kFlushedBytesMax);
+  const std::string_view data = bytes.substr(head, kSearchedBytes);
   const std::size_t mark = data.find(kFlushEnd);
   if (mark == std::string_view::npos) return 0;
   // Behind a flush a byte begins, and with a last block of ours what came before is all there is.

@@ -16,6 +16,8 @@ using base::ErrorCode;
 constexpr std::string_view kHeadKey = "h";
 constexpr std::uint8_t kVersion = 1;
 
+constexpr std::uint64_t kEntriesBetweenLooks = 4'096;
+
 std::string head_value(std::uint32_t next_number) {
   std::string value;
   base::put_fixed(value, kVersion);
@@ -149,6 +151,17 @@ base::Status TemporalIndex::write(const IndexBatch& batch) {
     files_.erase(number);
   }
   return {};
+}
+
+base::Status TemporalIndex::for_each_entry(std::string_view front, const UseEntry& use,
+                                           const Look& look) const {
+  std::uint64_t seen = 0;
+  const auto cursor = store_->cursor();
+  for (cursor->seek(front); cursor->valid() && cursor->key().starts_with(front); cursor->next()) {
+    if (look && seen++ % kEntriesBetweenLooks == 0) RETURN_IF_ERROR(look());
+    RETURN_IF_ERROR(use(cursor->key(), cursor->value()));
+  }
+  return cursor->status();
 }
 
 base::Result<std::vector<IndexEntry>> TemporalIndex::entries_of(std::string_view url) const {

@@ -52,6 +52,9 @@ class IndexBatch {
 // All that it holds can be derived from the files again; what was not flushed when the power went
 // is, from where `indexed_to` of each file says. One writer. Thread-compatible, and cursors belong
 // to the thread that made them.
+// Asked now and then whether to go on; an error ends it.
+using Look = std::function<base::Status()>;
+
 class TemporalIndex {
  public:
   // kCorrupt: what is in the store is no index, or of another version.
@@ -76,6 +79,14 @@ class TemporalIndex {
 
   // Over all keys; entries are those from kEntryKeyPrefix on (index_entry.h).
   std::unique_ptr<env::StoreCursor> cursor() const { return store_->cursor(); }
+  // The entries whose keys begin with `front`, or all, as the index was when it is called. An error
+  // of `use` ends it.
+  using UseEntry = std::function<base::Status(std::string_view key, std::string_view value)>;
+  base::Status for_each_entry(std::string_view front, const UseEntry& use,
+                              const Look& look = {}) const;
+  base::Status for_each_entry(const UseEntry& use, const Look& look = {}) const {
+    return for_each_entry(std::string_view(&kEntryKeyPrefix, 1), use, look);
+  }
   // On disk, between two keys; nearly.
   std::uint64_t approximate_bytes(std::string_view begin, std::string_view end) const {
     return store_->approximate_bytes(begin, end);
